@@ -1,0 +1,17 @@
+import { defineConfig } from 'vitest/config'
+
+// One project a kind of test, so that each can be run by name: `npx vitest run --project unit`.
+export default defineConfig({
+  test: {
+    reporters: ['default'],
+    coverage: { provider: 'v8', include: ['src/**/*.ts', 'sim/**/*.ts'] },
+    projects: [
+      { test: { name: 'unit', include: ['src/**/*.test.ts', 'sim/**/*.test.ts', 'bench/**/*.test.ts'], testTimeout: 60_000 } },
+      { test: { name: 'transcripts', include: ['test/transcripts/**/*.test.ts'], testTimeout: 60_000 } },
+      { test: { name: 'sim', include: ['test/sim/**/*.test.ts'], testTimeout: 300_000 } },
+      { test: { name: 'cli', include: ['test/cli/**/*.test.ts'], testTimeout: 120_000 } },
+      { test: { name: 'docs', include: ['test/docs/**/*.test.ts'], testTimeout: 60_000 } },
+      { test: { name: 'package', include: ['test/package/**/*.test.ts'], testTimeout: 180_000 } }
+    ]
+  }
+})
