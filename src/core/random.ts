@@ -59,14 +59,14 @@ export class Random {
   }
 
   pick<T>(items: readonly T[]): T {
-    return items[this.below(items.length)] as T
+    return items[this.below(items.length)]
   }
 
   shuffle<T>(items: T[]): T[] {
     for (let i = items.length - 1; i > 0; i--) {
       const j = this.below(i + 1)
-      const swap = items[i] as T
-      items[i] = items[j] as T
+      const swap = items[i]
+      items[i] = items[j]
       items[j] = swap
     }
     return items

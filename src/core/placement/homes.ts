@@ -1,0 +1,133 @@
+/**
+ * Where missing copies should go. After a node died or while one leaves, some buckets have too few
+ * copies on staying members; each needs a home on a node below its quota that does not hold it yet.
+ *
+ * Every node computes the whole assignment and acts on its own buckets only. Buckets choose one after
+ * another, in a fixed order, the node they like best (by a hash of both) among those with room. This has the
+ * property everything rests on: take any part of the assignment as done, compute again, and the rest comes out the same.
+ * So it does not matter who acts first or whose table is a little behind, and nothing is shipped
+ * but what was lost. Should the last buckets find room only where they already are, they change
+ * places with an earlier one.
+ */
+import { NOBODY, type NodeIndex } from '../ids.js'
+import { mix } from '../table.js'
+import type { Arrangement } from './arrangement.js'
+import { wouldCrowd } from './zones.js'
+
+/** A home for each homeless copy: `homes.get(bucket)` lists the nodes that should take one.
+ *  In the order of danger: buckets with the fewest copies come first. */
+export type Homes = Map<number, NodeIndex[]>
+
+function findHomeless(arrangement: Arrangement): number[] {
+  const { table } = arrangement
+  const { copies } = arrangement.shares
+  const homeless: { bucket: number; have: number }[] = []
+  for (let bucket = 0; bucket <= table.mask; bucket++) {
+    const have = arrangement.countStaying(bucket)
+    if (have < copies && table.primaryOf(bucket) !== NOBODY) homeless.push({ bucket, have })
+  }
+  // The most endangered first; the order of numbers otherwise.
+  homeless.sort((a, b) => a.have - b.have || a.bucket - b.bucket)
+  return homeless.map(({ bucket }) => bucket)
+}
+
+export function assignHomes(arrangement: Arrangement): Homes {
+  const { table, roster } = arrangement
+  const { copies } = arrangement.shares
+  const room = new Map<NodeIndex, number>()
+  for (const { node } of roster.staying)
+    room.set(node, arrangement.quotaOf(node) - table.totalOf(node))
+  const homes = new Map<number, NodeIndex[]>()
+  const unplaced: number[] = []
+  for (const bucket of findHomeless(arrangement)) {
+    const chosen: NodeIndex[] = []
+    homes.set(bucket, chosen)
+    for (let need = copies - arrangement.countStaying(bucket); need > 0; need--) {
+      const home = bestHome(arrangement, bucket, { room, taken: chosen })
+      if (home === NOBODY) unplaced.push(bucket)
+      else {
+        chosen.push(home)
+        room.set(home, (room.get(home) ?? 0) - 1)
+      }
+    }
+  }
+  for (const bucket of unplaced) placeBySwap(arrangement, bucket, { homes, room })
+  return homes
+}
+
+function fits(
+  { table, roster }: Arrangement,
+  bucket: number,
+  { node, taken }: { node: NodeIndex; taken: readonly NodeIndex[] }
+): boolean {
+  if (table.isHolder(bucket, node) || taken.includes(node)) return false
+  return !wouldCrowd(table, roster, { bucket, node, instead: NOBODY, also: taken })
+}
+
+function bestHome(
+  arrangement: Arrangement,
+  bucket: number,
+  { room, taken }: { room: ReadonlyMap<NodeIndex, number>; taken: readonly NodeIndex[] }
+): NodeIndex {
+  let best = NOBODY
+  let bestScore = -1
+  for (const { node } of arrangement.roster.staying) {
+    if ((room.get(node) ?? 0) <= 0) continue
+    const score = mix(arrangement.table.rankOf(node) ^ Math.imul(bucket + 1, 0x9e3779b1))
+    if (score > bestScore && fits(arrangement, bucket, { node, taken })) {
+      best = node
+      bestScore = score
+    }
+  }
+  return best
+}
+
+/** Gives the bucket another bucket's home, where that other one can use the room that is left. */
+function placeBySwap(
+  arrangement: Arrangement,
+  bucket: number,
+  { homes, room }: { homes: Map<number, NodeIndex[]>; room: Map<NodeIndex, number> }
+): void {
+  const own = homes.get(bucket) ?? []
+  for (const { node: free } of arrangement.roster.staying) {
+    if ((room.get(free) ?? 0) <= 0) continue
+    for (const [other, chosen] of homes) {
+      if (other === bucket) continue
+      const place = chosen.findIndex((node) => {
+        if (!fits(arrangement, bucket, { node, taken: own })) return false
+        return fits(arrangement, other, {
+          node: free,
+          taken: chosen.filter((kept) => kept !== node)
+        })
+      })
+      if (place === -1) continue
+      own.push(chosen[place])
+      chosen[place] = free
+      room.set(free, (room.get(free) ?? 0) - 1)
+      return
+    }
+  }
+  // No arrangement inside the quotas: a copy in a crowded place is better than none.
+  const { table, roster } = arrangement
+  let best = NOBODY
+  for (const { node } of roster.staying) {
+    if (table.isHolder(bucket, node) || own.includes(node)) continue
+    if (best === NOBODY || emptier(arrangement, bucket, { node, than: best })) best = node
+  }
+  if (best !== NOBODY) own.push(best)
+}
+
+function emptier(
+  arrangement: Arrangement,
+  bucket: number,
+  { node, than }: { node: NodeIndex; than: NodeIndex }
+): boolean {
+  const { table, roster } = arrangement
+  const crowds = wouldCrowd(table, roster, { bucket, node, instead: NOBODY })
+  const othersCrowd = wouldCrowd(table, roster, { bucket, node: than, instead: NOBODY })
+  if (crowds !== othersCrowd) return othersCrowd
+  return (
+    table.totalOf(node) - arrangement.quotaOf(node) <
+    table.totalOf(than) - arrangement.quotaOf(than)
+  )
+}
