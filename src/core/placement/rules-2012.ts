@@ -43,7 +43,12 @@ export class Rules2012 implements RuleSet {
   /** Planned, but not yet seen in the table: the target may have refused it. */
   readonly #sending = new WeakMap<View, Sending>()
   readonly #lastMovedStays = lastMovedStays((view) => this.lastMovedOf(view))
-  readonly #switchRules: readonly Rule[] = [ratioNotReversed, sourceKeepsMajority, oneTransfer]
+  readonly #switchRules: readonly Rule[] = [
+    ratioNotReversed,
+    this.#lastMovedStays,
+    sourceKeepsMajority,
+    oneTransfer
+  ]
   readonly #sendRules: readonly Rule[] = [
     oneTransfer,
     primaryAsBackup,
@@ -94,12 +99,15 @@ export class Rules2012 implements RuleSet {
 
   #proposeSwitch(view: View, answer: LoadLevel): Proposal {
     const last = this.lastMovedOf(view)
-    const bucket = findPrimary(view, (b) => b !== last && view.table.isHolder(b, answer.node))
+    const shared = (b: number): boolean => view.table.isHolder(b, answer.node)
+    let bucket = findPrimary(view, (b) => b !== last && shared(b))
+    // Only the starred one is left: a rule will deny it and say why.
+    if (bucket === -1) bucket = findPrimary(view, shared)
     return {
       action: bucket === -1 ? undefined : { kind: 'switch', bucket, to: answer.node },
       rules: this.#switchRules,
       because: 'ratio-not-reversed',
-      without: `no primary here that could be switched to ${view.nameOf(answer.node)}`
+      without: `no primary here has its backup on ${view.nameOf(answer.node)}`
     }
   }
 

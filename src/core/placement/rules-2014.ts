@@ -92,17 +92,22 @@ function proposeMove(view: View, answer: LoadLevel): Proposal {
     action: bucket === -1 ? undefined : { kind: 'move', bucket, to: answer.node, copy },
     rules: MOVE_RULES,
     because: 'target-below-ideal',
-    without: `no ${copy} here that could go to ${view.nameOf(answer.node)}`
+    without: `${view.nameOf(view.self)} has no ${copy}`
   }
 }
 
-/** The first bucket by number of that kind whose other copy is not on the target, without the star. */
+/**
+ * The first bucket by number of that kind whose other copy is not on the target, without the star. If
+ * there is none, any of that kind: it will be denied, and the rule that denies it says why.
+ */
 function findMovable(view: View, to: NodeIndex, copy: CopyKind): number {
   const { table, self, lastTransfer } = view
+  let denied = -1
   for (let bucket = 0; bucket <= table.mask; bucket++) {
-    if (bucket === lastTransfer || table.isHolder(bucket, to)) continue
     const isPrimary = table.primaryOf(bucket) === self
-    if (copy === 'primary' ? isPrimary : !isPrimary && table.isHolder(bucket, self)) return bucket
+    if (copy === 'primary' ? !isPrimary : isPrimary || !table.isHolder(bucket, self)) continue
+    if (bucket !== lastTransfer && !table.isHolder(bucket, to)) return bucket
+    denied = bucket
   }
-  return -1
+  return denied
 }

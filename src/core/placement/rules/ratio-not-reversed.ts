@@ -11,6 +11,6 @@ export function ratioNotReversed({ view, action, target }: Candidate): Verdict {
   if (action.kind !== 'switch') return allow(RULE, 'no role changes')
   const levels = `${view.nameOf(target.node)} has ${target.primaries}+${target.backups}`
   return target.backups - 1 >= target.primaries + 1
-    ? allow(RULE, `${levels}, more backups than primaries also after a switch, or as many`)
+    ? allow(RULE, `${levels}, more backups than primaries`)
     : deny(RULE, `${levels}, a switch would give it more primaries than backups`)
 }

@@ -4,7 +4,7 @@
  * that has no backup is not counted at all (its note on nodes with the same number): any node may get it.
  */
 import { NOBODY } from '../../ids.js'
-import { allow, deny, type Verdict } from '../action.js'
+import { allow, deny, formatBucket, type Verdict } from '../action.js'
 import type { Candidate } from '../rule.js'
 
 const RULE = 'target-has-less'
@@ -13,7 +13,9 @@ export function targetHasLess({ view, action, source, target }: Candidate): Verd
   if (action.kind !== 'copy') return allow(RULE, 'nothing is sent')
   const [here, there] = [view.nameOf(source.node), view.nameOf(target.node)]
   const [own, other] = [source.primaries + source.backups, target.primaries + target.backups]
-  if (action.replaces === NOBODY) return allow(RULE, `no node gives a copy up for ${there}`)
+  if (action.replaces === NOBODY) {
+    return allow(RULE, `${formatBucket(action.bucket)} has no backup and ${there} does not hold it`)
+  }
   return other + 1 <= own - 1
     ? allow(RULE, `${here} has ${own}, ${there} only ${other}`)
     : deny(RULE, `${here} has ${own}, ${there} ${other}: near enough`)

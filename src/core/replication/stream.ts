@@ -1,0 +1,104 @@
+/**
+ * One ordered stream between two nodes, in both directions, over a network that may lose, double, delay
+ * and reorder: frames are numbered, kept until they are acknowledged, and sent again from the first one
+ * that was not. Everything two nodes say to each other goes through it, so "behind it on the same
+ * stream" means "later at the other end", which moves and replication rest on.
+ *
+ * A frame is acknowledged when it has been processed, not when it has arrived: for a batch of writes the
+ * acknowledgement of the stream is the acknowledgement of the backup. The stream ends with either process: a peer
+ * that began a new life has forgotten everything, and whoever relied on it is told.
+ */
+import { assert } from '../assert.js'
+
+export interface StreamOptions {
+  /** How long to wait for an acknowledgement before sending again. */
+  readonly retransmitMs: number
+  /** Bytes of frames per envelope. */
+  readonly envelopeBytes: number
+}
+
+export class Stream {
+  /** When the other process began; 0 until it has answered. */
+  peerLife = 0
+  /** Frames put on the stream so far. */
+  sent = 0
+  /** Of these, processed by the other end. */
+  acked = 0
+  /** Frames of the other direction processed here. */
+  received = 0
+  /** Bytes of frames not yet acknowledged: what back-pressure looks at. */
+  unackedBytes = 0
+  /** An acknowledgement is owed. */
+  owesAck = false
+  readonly #options: StreamOptions
+  #frames: Uint8Array[] = []
+  /** Frames already handed to the network since the last acknowledgement or loss. */
+  #handed = 0
+  #lastProgressMs = 0
+
+  constructor(options: StreamOptions) {
+    this.#options = options
+  }
+
+  /** Queues a frame and returns its number; the bytes must not change afterwards. */
+  push(frame: Uint8Array, now: number): number {
+    if (this.#frames.length === 0) this.#lastProgressMs = now
+    this.#frames.push(frame)
+    this.unackedBytes += frame.length
+    return ++this.sent
+  }
+
+  /** The other end has processed this many frames. True if that is news. */
+  acknowledge(count: number, now: number): boolean {
+    if (count <= this.acked || count > this.sent) return false
+    const news = count - this.acked
+    for (let i = 0; i < news; i++) this.unackedBytes -= this.#frames[i].length
+    this.#frames.splice(0, news)
+    this.#handed = Math.max(0, this.#handed - news)
+    this.acked = count
+    this.#lastProgressMs = now
+    return true
+  }
+
+  /**
+   * The frames to hand to the network now, with the number of frames before the first; undefined if
+   * there is nothing to say. Called again until then.
+   */
+  take(): { sent: number; frames: Uint8Array[] } | undefined {
+    if (this.#handed >= this.#frames.length && !this.owesAck) return undefined
+    const sent = this.acked + this.#handed
+    const frames: Uint8Array[] = []
+    let bytes = 0
+    while (this.#handed < this.#frames.length && bytes < this.#options.envelopeBytes) {
+      const frame = this.#frames[this.#handed++]
+      frames.push(frame)
+      bytes += frame.length
+    }
+    this.owesAck = false
+    return { sent, frames }
+  }
+
+  /** Something may be lost: everything unacknowledged goes again. */
+  rewind(now: number): void {
+    this.#handed = 0
+    this.#lastProgressMs = now
+  }
+
+  /** When to look again, or Infinity. */
+  get deadline(): number {
+    return this.#frames.length === 0 ? Infinity : this.#lastProgressMs + this.#options.retransmitMs
+  }
+
+  /** The other process is another one now: nothing that was said counts. */
+  restart(peerLife: number): void {
+    assert(peerLife > this.peerLife, 'a new life begins later')
+    this.peerLife = peerLife
+    this.sent = 0
+    this.acked = 0
+    this.received = 0
+    this.unackedBytes = 0
+    this.owesAck = false
+    this.#frames = []
+    this.#handed = 0
+  }
+}

@@ -1,0 +1,494 @@
+/**
+ * What nodes say to each other, each a frame of a stream: a kind byte, then the fields in the order below.
+ * Control messages are objects; the payloads of `batch` and `items` stay bytes, written and read by those
+ * who know them. A message that cannot be read ends the conversation, not the node.
+ */
+import { assert } from '../../core/assert.js'
+import { ByteReader, FormatError, type ByteWriter } from '../../core/bytes.js'
+import { isNodeName, type NodeName } from '../../core/ids.js'
+import { isMask } from '../../core/mask.js'
+import { MAX_COPIES, type Row } from '../../core/table.js'
+
+export type MemberState = 'alive' | 'leaving' | 'left'
+
+export interface MemberRecord {
+  readonly name: NodeName
+  readonly address: string
+  /** When its process began; a later life replaces an earlier one. */
+  readonly life: number
+  /** Raised with every change of the record within a life. */
+  readonly version: number
+  readonly state: MemberState
+  readonly weight: number
+  readonly zone: string
+}
+
+export interface BucketRow {
+  readonly bucket: number
+  readonly row: Row
+}
+
+export type CopyRole = 'primary' | 'backup'
+
+export type Message =
+  /** Sent when there is nothing else to say: I live, and this is my table. */
+  | { readonly kind: 'beat'; readonly mask: number; readonly digest: number }
+  | { readonly kind: 'members'; readonly members: readonly MemberRecord[] }
+  /** A newcomer asks to be let in. */
+  | { readonly kind: 'join'; readonly member: MemberRecord }
+  | {
+      readonly kind: 'welcome'
+      readonly copies: number
+      readonly hash: string
+      readonly members: readonly MemberRecord[]
+    }
+  | { readonly kind: 'rows'; readonly mask: number; readonly rows: readonly BucketRow[] }
+  /** Our tables differ: send me yours. */
+  | { readonly kind: 'tableAsk' }
+  | { readonly kind: 'levelAsk' }
+  | {
+      readonly kind: 'level'
+      readonly primaries: number
+      readonly backups: number
+      readonly transferring: boolean
+    }
+  /** Stage `offer`: may I send you this bucket? */
+  | {
+      readonly kind: 'offer'
+      readonly move: number
+      readonly bucket: number
+      readonly mask: number
+      readonly epoch: number
+      readonly role: CopyRole
+      readonly beyondShare: boolean
+      readonly items: number
+      readonly reason: string
+    }
+  | { readonly kind: 'accept'; readonly move: number }
+  | { readonly kind: 'busy'; readonly move: number; readonly reason: string }
+  /** Stage `copy`: whole items, and the writes that follow those already sent are in `batch`. */
+  | { readonly kind: 'items'; readonly move: number; readonly payload: Uint8Array }
+  /** Stage `caught up`: that was all; `seq` is the bucket's write number so far. */
+  | { readonly kind: 'caughtUp'; readonly move: number; readonly seq: number }
+  | { readonly kind: 'cancel'; readonly move: number; readonly reason: string }
+  /** A backup asks the primary to ship its copy to another node and to strike it. */
+  | {
+      readonly kind: 'ship'
+      readonly bucket: number
+      readonly mask: number
+      readonly epoch: number
+      readonly to: NodeName
+      readonly beyondShare: boolean
+      readonly reason: string
+    }
+  /** The primary could not, or did. */
+  | {
+      readonly kind: 'shipEnd'
+      readonly bucket: number
+      readonly done: boolean
+      readonly reason: string
+    }
+  /** Writes of one turn, in order. */
+  | { readonly kind: 'batch'; readonly now: number; readonly payload: Uint8Array }
+  /** The primary takes over at this write number (with the row that says so). */
+  | {
+      readonly kind: 'promoted'
+      readonly bucket: number
+      readonly epoch: number
+      readonly seq: number
+    }
+  /** The per-bucket heartbeat: what is pending, and up to which version everyone has seen deletions. */
+  | { readonly kind: 'sync'; readonly buckets: readonly SyncMark[] }
+  | {
+      readonly kind: 'forward'
+      readonly id: number
+      readonly hops: number
+      readonly acksAll: boolean
+      readonly protocol: number
+      readonly payload: Uint8Array
+    }
+  | { readonly kind: 'answer'; readonly id: number; readonly payload: Uint8Array }
+  /** Subscriptions of a bucket, kept by every copy and active on the primary. */
+  | {
+      readonly kind: 'watches'
+      readonly bucket: number
+      readonly mask: number
+      readonly watches: readonly Watch[]
+    }
+  /** Something happened to a key that this client watches. */
+  | { readonly kind: 'event'; readonly client: string; readonly payload: Uint8Array }
+
+export interface SyncMark {
+  readonly bucket: number
+  readonly epoch: number
+  readonly seq: number
+  /** Writes not yet acknowledged by this backup. */
+  readonly pending: number
+  /** Tombstones up to this version may go. */
+  readonly seenVersion: number
+}
+
+export interface Watch {
+  /** Cluster-unique. */
+  readonly client: string
+  /** The node its connection is at. */
+  readonly node: NodeName
+  readonly pattern: string
+}
+
+export type MessageKind = Message['kind']
+
+/** The byte of a kind is its place here; the order is the protocol. */
+export const MESSAGE_KINDS: readonly MessageKind[] = [
+  'beat',
+  'members',
+  'join',
+  'welcome',
+  'rows',
+  'tableAsk',
+  'levelAsk',
+  'level',
+  'offer',
+  'accept',
+  'busy',
+  'items',
+  'caughtUp',
+  'cancel',
+  'ship',
+  'shipEnd',
+  'batch',
+  'promoted',
+  'sync',
+  'forward',
+  'answer',
+  'watches',
+  'event'
+]
+
+const STATES: readonly MemberState[] = ['alive', 'leaving', 'left']
+const TEXT_MAX = 4096
+
+export function encodeMessage(message: Message, w: ByteWriter): void {
+  const byte = MESSAGE_KINDS.indexOf(message.kind)
+  assert(byte >= 0, 'a message kind without a byte')
+  w.u8(byte)
+  switch (message.kind) {
+    case 'beat':
+      w.u16(message.mask)
+      w.u32(message.digest)
+      return
+    case 'members':
+      writeMembers(message.members, w)
+      return
+    case 'join':
+      writeMember(message.member, w)
+      return
+    case 'welcome':
+      w.u8(message.copies)
+      w.latin1Text(message.hash)
+      writeMembers(message.members, w)
+      return
+    case 'rows':
+      writeRows(message.mask, message.rows, w)
+      return
+    case 'tableAsk':
+    case 'levelAsk':
+      return
+    case 'level':
+      w.varint(message.primaries)
+      w.varint(message.backups)
+      w.u8(message.transferring ? 1 : 0)
+      return
+    case 'offer':
+      w.varint(message.move)
+      w.u16(message.bucket)
+      w.u16(message.mask)
+      w.varint(message.epoch)
+      w.u8(message.role === 'primary' ? 1 : 0)
+      w.u8(message.beyondShare ? 1 : 0)
+      w.varint(message.items)
+      w.utf8Text(message.reason)
+      return
+    case 'accept':
+      w.varint(message.move)
+      return
+    case 'busy':
+    case 'cancel':
+      w.varint(message.move)
+      w.utf8Text(message.reason)
+      return
+    case 'items':
+      w.varint(message.move)
+      w.raw(message.payload)
+      return
+    case 'caughtUp':
+      w.varint(message.move)
+      w.varint(message.seq)
+      return
+    case 'ship':
+      w.u16(message.bucket)
+      w.u16(message.mask)
+      w.varint(message.epoch)
+      w.latin1Text(message.to)
+      w.u8(message.beyondShare ? 1 : 0)
+      w.utf8Text(message.reason)
+      return
+    case 'shipEnd':
+      w.u16(message.bucket)
+      w.u8(message.done ? 1 : 0)
+      w.utf8Text(message.reason)
+      return
+    case 'batch':
+      w.f64(message.now)
+      w.raw(message.payload)
+      return
+    case 'promoted':
+      w.u16(message.bucket)
+      w.varint(message.epoch)
+      w.varint(message.seq)
+      return
+    case 'sync':
+      w.varint(message.buckets.length)
+      for (const mark of message.buckets) {
+        w.u16(mark.bucket)
+        w.varint(mark.epoch)
+        w.varint(mark.seq)
+        w.varint(mark.pending)
+        w.f64(mark.seenVersion)
+      }
+      return
+    case 'forward':
+      w.varint(message.id)
+      w.u8(message.hops)
+      w.u8(message.acksAll ? 1 : 0)
+      w.u8(message.protocol)
+      w.raw(message.payload)
+      return
+    case 'answer':
+      w.varint(message.id)
+      w.raw(message.payload)
+      return
+    case 'watches':
+      w.u16(message.bucket)
+      w.u16(message.mask)
+      w.varint(message.watches.length)
+      for (const watch of message.watches) {
+        w.utf8Text(watch.client)
+        w.latin1Text(watch.node)
+        w.latin1Text(watch.pattern)
+      }
+      return
+    case 'event':
+      w.utf8Text(message.client)
+      w.raw(message.payload)
+  }
+}
+
+export function decodeMessage(bytes: Uint8Array): Message {
+  const r = ByteReader.over(bytes)
+  const byte = r.u8()
+  const kind = MESSAGE_KINDS[byte] as MessageKind | undefined
+  if (kind === undefined) throw new FormatError(`unknown message kind ${byte}`)
+  const message = decodeFields(kind, r)
+  if (r.remaining > 0) throw new FormatError(`${r.remaining} bytes too many in a ${kind} message`)
+  return message
+}
+
+function decodeFields(kind: MessageKind, r: ByteReader): Message {
+  switch (kind) {
+    case 'beat':
+      return { kind, mask: readMask(r), digest: r.u32() }
+    case 'members':
+      return { kind, members: readMembers(r) }
+    case 'join':
+      return { kind, member: readMember(r) }
+    case 'welcome':
+      return { kind, copies: r.u8(), hash: r.latin1Text(), members: readMembers(r) }
+    case 'rows':
+      return { kind, ...readRows(r) }
+    case 'tableAsk':
+    case 'levelAsk':
+      return { kind }
+    case 'level':
+      return { kind, primaries: r.varint(), backups: r.varint(), transferring: readFlag(r) }
+    case 'offer': {
+      const [move, bucket, mask, epoch] = [r.varint(), r.u16(), readMask(r), r.varint()]
+      if (bucket > mask) throw new FormatError(`bucket ${bucket} is beyond mask ${mask}`)
+      const role = readFlag(r) ? 'primary' : 'backup'
+      const beyondShare = readFlag(r)
+      return {
+        kind,
+        move,
+        bucket,
+        mask,
+        epoch,
+        role,
+        beyondShare,
+        items: r.varint(),
+        reason: readText(r)
+      }
+    }
+    case 'accept':
+      return { kind, move: r.varint() }
+    case 'busy':
+    case 'cancel':
+      return { kind, move: r.varint(), reason: readText(r) }
+    case 'items':
+      return { kind, move: r.varint(), payload: readRest(r) }
+    case 'caughtUp':
+      return { kind, move: r.varint(), seq: r.varint() }
+    case 'ship': {
+      const [bucket, mask, epoch] = [r.u16(), readMask(r), r.varint()]
+      if (bucket > mask) throw new FormatError(`bucket ${bucket} is beyond mask ${mask}`)
+      return {
+        kind,
+        bucket,
+        mask,
+        epoch,
+        to: readName(r),
+        beyondShare: readFlag(r),
+        reason: readText(r)
+      }
+    }
+    case 'shipEnd':
+      return { kind, bucket: r.u16(), done: readFlag(r), reason: readText(r) }
+    case 'batch':
+      return { kind, now: r.f64(), payload: readRest(r) }
+    case 'promoted':
+      return { kind, bucket: r.u16(), epoch: r.varint(), seq: r.varint() }
+    case 'sync': {
+      const buckets: SyncMark[] = []
+      for (let count = r.count(13); count > 0; count--) {
+        const [bucket, epoch, seq, pending] = [r.u16(), r.varint(), r.varint(), r.varint()]
+        buckets.push({ bucket, epoch, seq, pending, seenVersion: r.f64() })
+      }
+      return { kind, buckets }
+    }
+    case 'forward': {
+      const [id, hops, acksAll, protocol] = [r.varint(), r.u8(), readFlag(r), r.u8()]
+      if (protocol !== 2 && protocol !== 3) throw new FormatError(`RESP${protocol} is not known`)
+      return { kind, id, hops, acksAll, protocol, payload: readRest(r) }
+    }
+    case 'answer':
+      return { kind, id: r.varint(), payload: readRest(r) }
+    case 'watches': {
+      const [bucket, mask] = [r.u16(), readMask(r)]
+      const watches: Watch[] = []
+      for (let count = r.count(3); count > 0; count--) {
+        watches.push({ client: readText(r), node: readName(r), pattern: r.latin1Text() })
+      }
+      return { kind, bucket, mask, watches }
+    }
+    case 'event':
+      return { kind, client: readText(r), payload: readRest(r) }
+  }
+}
+
+function readMask(r: ByteReader): number {
+  const mask = r.u16()
+  if (!isMask(mask)) throw new FormatError(`not a mask: ${mask}`)
+  return mask
+}
+
+function readFlag(r: ByteReader): boolean {
+  const byte = r.u8()
+  if (byte > 1) throw new FormatError(`not a flag: ${byte}`)
+  return byte === 1
+}
+
+function readText(r: ByteReader): string {
+  const text = r.utf8Text()
+  if (text.length > TEXT_MAX) throw new FormatError('a text is too long')
+  return text
+}
+
+function readRest(r: ByteReader): Uint8Array {
+  return r.copy(r.remaining)
+}
+
+function readName(r: ByteReader): NodeName {
+  const name = r.latin1Text()
+  if (!isNodeName(name)) throw new FormatError('not a node name')
+  return name
+}
+
+function writeMember(member: MemberRecord, w: ByteWriter): void {
+  w.latin1Text(member.name)
+  w.latin1Text(member.address)
+  w.f64(member.life)
+  w.varint(member.version)
+  w.u8(STATES.indexOf(member.state))
+  w.f64(member.weight)
+  w.utf8Text(member.zone)
+}
+
+function readMember(r: ByteReader): MemberRecord {
+  const [name, address, life, version] = [readName(r), r.latin1Text(), r.f64(), r.varint()]
+  const state = STATES[r.u8()] as MemberState | undefined
+  if (state === undefined) throw new FormatError('not a state of a member')
+  const weight = r.f64()
+  if (!(weight >= 0 && weight <= 1e6)) throw new FormatError('not a weight')
+  return { name, address, life, version, state, weight, zone: readText(r) }
+}
+
+function writeMembers(members: readonly MemberRecord[], w: ByteWriter): void {
+  w.varint(members.length)
+  for (const member of members) writeMember(member, w)
+}
+
+function readMembers(r: ByteReader): MemberRecord[] {
+  const members: MemberRecord[] = []
+  for (let count = r.count(20); count > 0; count--) members.push(readMember(r))
+  return members
+}
+
+/** Rows name nodes by their place in a list of the names that occur. */
+function writeRows(mask: number, rows: readonly BucketRow[], w: ByteWriter): void {
+  const names: NodeName[] = []
+  const places = new Map<string, number>()
+  const place = (name: NodeName): number => {
+    const known = places.get(name)
+    if (known !== undefined) return known
+    places.set(name, names.length)
+    return names.push(name) - 1
+  }
+  for (const { row } of rows) {
+    if (row.primary !== null) place(row.primary)
+    row.backups.forEach(place)
+  }
+  w.u16(mask)
+  w.varint(names.length)
+  for (const name of names) w.latin1Text(name)
+  w.varint(rows.length)
+  for (const { bucket, row } of rows) {
+    w.u16(bucket)
+    w.varint(row.epoch)
+    w.varint(row.primary === null ? 0 : place(row.primary) + 1)
+    w.u8(row.backups.length)
+    for (const backup of row.backups) w.varint(place(backup))
+  }
+}
+
+function readRows(r: ByteReader): { mask: number; rows: BucketRow[] } {
+  const mask = readMask(r)
+  const names: NodeName[] = []
+  for (let count = r.count(2); count > 0; count--) names.push(readName(r))
+  const named = (place: number): NodeName => {
+    if (place >= names.length) throw new FormatError('a row names a node that is not listed')
+    return names[place]
+  }
+  const rows: BucketRow[] = []
+  for (let count = r.count(5); count > 0; count--) {
+    const [bucket, epoch, primaryPlace, backupCount] = [r.u16(), r.varint(), r.varint(), r.u8()]
+    if (bucket > mask) throw new FormatError(`bucket ${bucket} is beyond mask ${mask}`)
+    if (backupCount >= MAX_COPIES) throw new FormatError('a row with too many backups')
+    const primary = primaryPlace === 0 ? null : named(primaryPlace - 1)
+    const backups: NodeName[] = []
+    for (let i = 0; i < backupCount; i++) backups.push(named(r.varint()))
+    if (new Set([primary, ...backups]).size !== backupCount + 1) {
+      throw new FormatError('a row with two copies on one node')
+    }
+    rows.push({ bucket, row: { epoch, primary, backups } })
+  }
+  return { mask, rows }
+}
