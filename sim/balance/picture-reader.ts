@@ -21,11 +21,11 @@ interface Rows {
 export function loadPicture(cluster: BalanceCluster, rules: RuleSet, picture: string): void {
   const lines = picture.split('\n').map((line) => [...line.matchAll(CELL)].map((cell) => cell[1]))
   const [names, ...buckets] = lines.filter((cells) => cells.length > 0)
+  assert(buckets.length === cluster.table.size, `a picture of ${buckets.length} buckets`)
   const known = new Set(cluster.nodes.map((node) => cluster.table.nameOf(node)))
   const nodes = names.map((name) =>
     known.has(name as never) ? cluster.table.indexOf(name) : cluster.join(name)
   )
-  assert(buckets.length === cluster.table.size, `a picture of ${buckets.length} buckets`)
   const rows: Rows = { primary: new Map(), backups: new Map(), stars: new Map() }
   for (const cells of buckets) readLine(cells, nodes, rows)
   for (let bucket = 0; bucket <= cluster.table.mask; bucket++) {

@@ -12,8 +12,8 @@ import type { BalanceCluster } from './cluster.js'
 
 /** `#F - P`, and `NODE-F`, the longest names of the documents. */
 const CELL_WIDTH = 6
-export const PICTURE_BUCKETS_MAX = 16
-export const PICTURE_NODES_MAX = 12
+const PICTURE_BUCKETS_MAX = 16
+const PICTURE_NODES_MAX = 12
 
 export interface PictureOptions {
   readonly nodes: readonly NodeIndex[]

@@ -18,7 +18,7 @@ export class LimitError extends Error {
   override readonly name = 'LimitError'
 }
 
-const NO_BYTES = new Uint8Array(0)
+export const NO_BYTES = new Uint8Array(0)
 const NO_VIEW = new DataView(NO_BYTES.buffer)
 
 /**

@@ -1,0 +1,59 @@
+/**
+ * `opencluster demo`: a cluster growing from one node to six, drawn as the balancing document draws it, and then
+ * the figures for a larger one. The seed is fixed, so that what is shown can be talked about.
+ */
+import { CurrentRules } from '../core/placement/current.js'
+import { BalanceCluster } from '../../sim/balance/cluster.js'
+import { documentName, grow, type GrowthOptions } from '../../sim/balance/growth.js'
+import { drawCluster } from '../../sim/balance/picture.js'
+import { formatSizeCaption, formatSizeHeader, formatSizeLine } from './balance-report.js'
+import { defineVerb, EXIT, type Output } from './command.js'
+
+const SEED = 1
+const SMALL = { to: 6, buckets: 16 }
+const LARGE = { to: 16, buckets: 256 }
+
+export const demo = defineVerb({
+  name: 'demo',
+  summary: 'watch a cluster balance itself as nodes join',
+  description: [
+    'Draws a cluster of 16 buckets as it grows from one node to six: P is a primary, S a backup, the',
+    'star the bucket that came last. Then the figures for 256 buckets on up to 16 nodes.'
+  ].join('\n'),
+  example: 'opencluster demo',
+  options: {},
+  run: (_values, output) => {
+    showSmall(output)
+    showLarge(output)
+    output.stdout.write('ready\n')
+    return EXIT.success
+  }
+})
+
+function showSmall({ stdout }: Output): void {
+  const options = prepare(SMALL)
+  grow(new BalanceCluster(options), {
+    ...options,
+    onSize: (size, cluster) => {
+      const name = documentName(size.nodes - 1)
+      const what = size.nodes === 1 ? `${name} starts alone` : `${name} joins`
+      stdout.write(`${what}. ${formatSizeCaption(size)}\n`)
+      for (const line of drawCluster(cluster, options.rules)) stdout.write(`${line}\n`)
+      stdout.write('\n')
+    }
+  })
+}
+
+function showLarge({ stdout }: Output): void {
+  const options = prepare(LARGE)
+  stdout.write(`The same with ${LARGE.buckets} buckets:\n${formatSizeHeader()}\n`)
+  grow(new BalanceCluster(options), {
+    ...options,
+    onSize: (size) => stdout.write(`${formatSizeLine(size)}\n`)
+  })
+  stdout.write('\n')
+}
+
+function prepare({ to, buckets }: { to: number; buckets: number }): GrowthOptions {
+  return { from: 1, to, buckets, copies: 2, rules: new CurrentRules(), seed: SEED }
+}

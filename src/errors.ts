@@ -1,0 +1,47 @@
+/**
+ * Every error a user or a program can meet, in one table: what the code means and what to do about it. The
+ * table is closed: an error without an entry cannot be made, and the documentation lists the same entries.
+ */
+interface ErrorEntry {
+  readonly meaning: string
+  readonly remedy: string
+}
+
+export const ERRORS = {
+  OC_UNKNOWN_COMMAND: {
+    meaning: 'There is no command of that name.',
+    remedy: 'See `opencluster --help` for the commands.'
+  },
+  OC_UNKNOWN_OPTION: {
+    meaning: 'The command has no option of that name.',
+    remedy: 'See `opencluster COMMAND --help` for its options.'
+  },
+  OC_BAD_OPTION: {
+    meaning: 'The value of an option is missing, malformed or out of range.',
+    remedy: 'The message says what is allowed; `opencluster COMMAND --help` shows an example.'
+  },
+  OC_MISSING_OPTION: {
+    meaning: 'The command cannot run without this option.',
+    remedy: 'Give the option; the message shows how.'
+  },
+  OC_OPTION_CONFLICT: {
+    meaning: 'Each option is right by itself, but not together with the others.',
+    remedy: 'Change one of the options the message names.'
+  },
+  OC_UNEXPECTED_ARGUMENT: {
+    meaning: 'The command takes no such argument.',
+    remedy: 'Leave it out, or put `--` and its name before it if it was meant as an option.'
+  }
+} as const satisfies Record<string, ErrorEntry>
+
+export type ErrorCode = keyof typeof ERRORS
+
+export class OpenClusterError extends Error {
+  override readonly name = 'OpenClusterError'
+  readonly code: ErrorCode
+
+  constructor(code: ErrorCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}
