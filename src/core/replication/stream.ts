@@ -32,6 +32,8 @@ export class Stream {
   owesAck = false
   readonly #options: StreamOptions
   #frames: Uint8Array[] = []
+  /** What `sent` was when the other process began: on the wire, counting starts there. */
+  #base = 0
   /** Frames already handed to the network since the last acknowledgement or loss. */
   #handed = 0
   #lastProgressMs = 0
@@ -48,8 +50,14 @@ export class Stream {
     return ++this.sent
   }
 
-  /** The other end has processed this many frames. True if that is news. */
-  acknowledge(count: number, now: number): boolean {
+  /** Frames put on the stream in the other process's life, as the wire counts them. */
+  get total(): number {
+    return this.sent - this.#base
+  }
+
+  /** The other end has processed this many frames of this life. True if that is news. */
+  acknowledge(total: number, now: number): boolean {
+    const count = total + this.#base
     if (count <= this.acked || count > this.sent) return false
     const news = count - this.acked
     for (let i = 0; i < news; i++) this.unackedBytes -= this.#frames[i].length
@@ -66,7 +74,7 @@ export class Stream {
    */
   take(): { sent: number; frames: Uint8Array[] } | undefined {
     if (this.#handed >= this.#frames.length && !this.owesAck) return undefined
-    const sent = this.acked + this.#handed
+    const sent = this.acked - this.#base + this.#handed
     const frames: Uint8Array[] = []
     let bytes = 0
     while (this.#handed < this.#frames.length && bytes < this.#options.envelopeBytes) {
@@ -89,12 +97,16 @@ export class Stream {
     return this.#frames.length === 0 ? Infinity : this.#lastProgressMs + this.#options.retransmitMs
   }
 
-  /** The other process is another one now: nothing that was said counts. */
+  /**
+   * The other process is another one now: nothing that was said counts, and nobody need wait for it.
+   * Numbers go on, one is left out for a batch that was being written.
+   */
   restart(peerLife: number): void {
     assert(peerLife > this.peerLife, 'a new life begins later')
     this.peerLife = peerLife
-    this.sent = 0
-    this.acked = 0
+    this.sent++
+    this.acked = this.sent
+    this.#base = this.sent
     this.received = 0
     this.unackedBytes = 0
     this.owesAck = false

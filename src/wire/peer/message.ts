@@ -7,21 +7,8 @@ import { assert } from '../../core/assert.js'
 import { ByteReader, FormatError, type ByteWriter } from '../../core/bytes.js'
 import { isNodeName, type NodeName } from '../../core/ids.js'
 import { isMask } from '../../core/mask.js'
+import type { MemberRecord, MemberState } from '../../core/membership/members.js'
 import { MAX_COPIES, type Row } from '../../core/table.js'
-
-export type MemberState = 'alive' | 'leaving' | 'left'
-
-export interface MemberRecord {
-  readonly name: NodeName
-  readonly address: string
-  /** When its process began; a later life replaces an earlier one. */
-  readonly life: number
-  /** Raised with every change of the record within a life. */
-  readonly version: number
-  readonly state: MemberState
-  readonly weight: number
-  readonly zone: string
-}
 
 export interface BucketRow {
   readonly bucket: number
@@ -38,6 +25,7 @@ export type Message =
   | { readonly kind: 'join'; readonly member: MemberRecord }
   | {
       readonly kind: 'welcome'
+      readonly cluster: number
       readonly copies: number
       readonly hash: string
       readonly members: readonly MemberRecord[]
@@ -97,6 +85,8 @@ export type Message =
       readonly epoch: number
       readonly seq: number
     }
+  /** This backup has not the writes it should have: strike it, it wants a fresh copy. */
+  | { readonly kind: 'behind'; readonly bucket: number; readonly epoch: number }
   /** The per-bucket heartbeat: what is pending, and up to which version everyone has seen deletions. */
   | { readonly kind: 'sync'; readonly buckets: readonly SyncMark[] }
   | {
@@ -108,13 +98,8 @@ export type Message =
       readonly payload: Uint8Array
     }
   | { readonly kind: 'answer'; readonly id: number; readonly payload: Uint8Array }
-  /** Subscriptions of a bucket, kept by every copy and active on the primary. */
-  | {
-      readonly kind: 'watches'
-      readonly bucket: number
-      readonly mask: number
-      readonly watches: readonly Watch[]
-    }
+  /** All watches of the sender's clients; replaces what was said before. */
+  | { readonly kind: 'watches'; readonly watches: readonly Watch[] }
   /** Something happened to a key that this client watches. */
   | { readonly kind: 'event'; readonly client: string; readonly payload: Uint8Array }
 
@@ -131,8 +116,6 @@ export interface SyncMark {
 export interface Watch {
   /** Cluster-unique. */
   readonly client: string
-  /** The node its connection is at. */
-  readonly node: NodeName
   readonly pattern: string
 }
 
@@ -158,6 +141,7 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
   'shipEnd',
   'batch',
   'promoted',
+  'behind',
   'sync',
   'forward',
   'answer',
@@ -184,6 +168,7 @@ export function encodeMessage(message: Message, w: ByteWriter): void {
       writeMember(message.member, w)
       return
     case 'welcome':
+      w.u32(message.cluster)
       w.u8(message.copies)
       w.latin1Text(message.hash)
       writeMembers(message.members, w)
@@ -247,6 +232,10 @@ export function encodeMessage(message: Message, w: ByteWriter): void {
       w.varint(message.epoch)
       w.varint(message.seq)
       return
+    case 'behind':
+      w.u16(message.bucket)
+      w.varint(message.epoch)
+      return
     case 'sync':
       w.varint(message.buckets.length)
       for (const mark of message.buckets) {
@@ -269,12 +258,9 @@ export function encodeMessage(message: Message, w: ByteWriter): void {
       w.raw(message.payload)
       return
     case 'watches':
-      w.u16(message.bucket)
-      w.u16(message.mask)
       w.varint(message.watches.length)
       for (const watch of message.watches) {
         w.utf8Text(watch.client)
-        w.latin1Text(watch.node)
         w.latin1Text(watch.pattern)
       }
       return
@@ -303,7 +289,13 @@ function decodeFields(kind: MessageKind, r: ByteReader): Message {
     case 'join':
       return { kind, member: readMember(r) }
     case 'welcome':
-      return { kind, copies: r.u8(), hash: r.latin1Text(), members: readMembers(r) }
+      return {
+        kind,
+        cluster: r.u32(),
+        copies: r.u8(),
+        hash: r.latin1Text(),
+        members: readMembers(r)
+      }
     case 'rows':
       return { kind, ...readRows(r) }
     case 'tableAsk':
@@ -356,6 +348,8 @@ function decodeFields(kind: MessageKind, r: ByteReader): Message {
       return { kind, now: r.f64(), payload: readRest(r) }
     case 'promoted':
       return { kind, bucket: r.u16(), epoch: r.varint(), seq: r.varint() }
+    case 'behind':
+      return { kind, bucket: r.u16(), epoch: r.varint() }
     case 'sync': {
       const buckets: SyncMark[] = []
       for (let count = r.count(13); count > 0; count--) {
@@ -372,12 +366,11 @@ function decodeFields(kind: MessageKind, r: ByteReader): Message {
     case 'answer':
       return { kind, id: r.varint(), payload: readRest(r) }
     case 'watches': {
-      const [bucket, mask] = [r.u16(), readMask(r)]
       const watches: Watch[] = []
-      for (let count = r.count(3); count > 0; count--) {
-        watches.push({ client: readText(r), node: readName(r), pattern: r.latin1Text() })
+      for (let count = r.count(2); count > 0; count--) {
+        watches.push({ client: readText(r), pattern: r.latin1Text() })
       }
-      return { kind, bucket, mask, watches }
+      return { kind, watches }
     }
     case 'event':
       return { kind, client: readText(r), payload: readRest(r) }

@@ -1,0 +1,131 @@
+/**
+ * Load-level events: ask another node how much it holds, and act on the answer. Often while there is something to
+ * gain, seldom at rest, and at once after a move. A node that has nothing to give does not ask; its
+ * heartbeats are the documents' PINGs.
+ */
+import { NOBODY } from '../core/ids.js'
+import type { Action, Plan } from '../core/placement/action.js'
+import type { RuleSet } from '../core/placement/rule.js'
+import { judgeSplit } from '../core/placement/split.js'
+import { nextMask } from '../core/mask.js'
+import { MAX_COPIES } from '../core/table.js'
+import type { Cluster } from './cluster.js'
+import type { Moves } from './moves.js'
+import type { Peer } from './peers.js'
+
+export class Balancer {
+  readonly #cluster: Cluster
+  readonly #rules: RuleSet
+  readonly #moves: Moves
+  readonly #split: (mask: number, reason: string) => void
+  /** When the next load-level event fires. */
+  due = 0
+  /** The last plan, for those who want to know why nothing, or this, happens. */
+  lastPlan: Plan | undefined
+
+  constructor(
+    cluster: Cluster,
+    parts: { rules: RuleSet; moves: Moves; split: (mask: number, reason: string) => void }
+  ) {
+    this.#cluster = cluster
+    this.#rules = parts.rules
+    this.#moves = parts.moves
+    this.#split = parts.split
+  }
+
+  /** Something changed: look at once. */
+  wake(): void {
+    this.due = Math.min(this.due, this.#cluster.now)
+  }
+
+  tick(): void {
+    const { now, config, view, table, peers, random } = this.#cluster
+    if (now < this.due) return
+    const split = judgeSplit(view)
+    if (split.allow) this.#split(nextMask(table.mask), split.reason)
+    const other = this.#rules.ask(view, random)
+    const peer = other === NOBODY ? undefined : this.#cluster.peerOf(other)
+    this.due = now + (other === NOBODY ? config.askSlowMs : config.askFastMs)
+    if (config.sabotage === 'restless') this.#stir()
+    if (peer === undefined) {
+      if (other !== NOBODY) this.#decideWithout(other)
+      return
+    }
+    peers.send(peer, { kind: 'levelAsk' }, now)
+  }
+
+  /** The answer came. */
+  onLevel(peer: Peer, level: { primaries: number; backups: number; transferring: boolean }): void {
+    const { view, table } = this.#cluster
+    const node = table.indexOf(peer.name)
+    if (node === NOBODY || this.#moves.busy) return
+    const plan = this.#rules.plan(view, { node, ...level })
+    this.lastPlan = plan
+    if (plan.action !== undefined) this.#act(plan.action, plan.reason)
+  }
+
+  /** A copy on a node that cannot be asked any more is only struck from the row. */
+  #decideWithout(node: number): void {
+    const { view } = this.#cluster
+    const plan = this.#rules.plan(view, { ...view.levelOf(node), transferring: false })
+    if (plan.action?.kind === 'release') this.#act(plan.action, plan.reason)
+  }
+
+  #act(action: Action, reason: string): void {
+    const { table, view } = this.#cluster
+    switch (action.kind) {
+      case 'split':
+        this.#split(nextMask(table.mask), reason)
+        return
+      case 'switch':
+        this.#moves.beginSwitch(action.bucket, action.to, reason)
+        return
+      case 'copy':
+        this.#moves.begin({ ...action, role: 'backup', beyondShare: true, reason })
+        return
+      case 'release': {
+        const holders = this.#holders(action.bucket).filter((node) => node !== action.to)
+        if (table.primaryOf(action.bucket) !== view.self) return
+        this.#cluster.changeRows([{ bucket: action.bucket, holders }], reason)
+        this.wake()
+        return
+      }
+      case 'move': {
+        const { bucket, to } = action
+        const beyondShare = action.beyondShare === true
+        if (table.primaryOf(bucket) === view.self) {
+          this.#moves.begin({ bucket, to, role: 'primary', replaces: NOBODY, beyondShare, reason })
+          return
+        }
+        const [mask, epoch] = [table.mask, table.epochOf(bucket)]
+        this.#moves.ask({
+          kind: 'ship',
+          bucket,
+          mask,
+          epoch,
+          to: table.nameOf(to),
+          beyondShare,
+          reason
+        })
+      }
+    }
+  }
+
+  #holders(bucket: number): number[] {
+    const holders: number[] = []
+    for (let place = 0; place < MAX_COPIES; place++) {
+      const holder = this.#cluster.table.holderAt(bucket, place)
+      if (holder !== NOBODY) holders.push(holder)
+    }
+    return holders
+  }
+
+  /** The planted defect of a balancer that never rests. */
+  #stir(): void {
+    const { buckets, random } = this.#cluster
+    const state = buckets[random.below(buckets.length)]
+    if (state?.role !== 'primary' || state.backups.length === 0) return
+    const to = this.#cluster.table.indexOf(state.backups[0].name)
+    this.#moves.beginSwitch(state.id, to, 'restless')
+  }
+}

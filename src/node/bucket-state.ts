@@ -1,0 +1,87 @@
+/**
+ * One bucket that this node holds a copy of: its items, its role by the row, and where it stands in the order
+ * of writes. Every write of a bucket has a number; a copy is in sync exactly when it has the primary's.
+ */
+import type { NodeName } from '../core/ids.js'
+import type { Bucket } from '../store/bucket.js'
+import type { Peer } from './peers.js'
+import type { Session } from './session.js'
+
+export type Role = 'primary' | 'backup' | 'incoming'
+
+/** The write number that the children of a split share while their primary has not split yet. */
+export interface SharedSeq {
+  seq: number
+}
+
+/** The move of a bucket away from here, as far as the data path has to know. */
+export interface Forwarding {
+  readonly peer: Peer
+  /** All items are sent: every write follows. */
+  complete: boolean
+  /** Writes wait for the target's acknowledgement as for a backup's. */
+  gating: boolean
+  lastFrame: number
+}
+
+export class BucketState {
+  readonly id: number
+  readonly items: Bucket
+  /** Of the table when this state was made; a split makes new ones. */
+  readonly mask: number
+  role: Role
+  /** Of the row this state follows. */
+  epoch: number
+  /** Number of the last write. */
+  seq = 0
+  /** Set after a split for as long as the primary still counts for all children together. */
+  shared: SharedSeq | undefined
+  /** The node whose writes are taken: the primary of a backup, the source of an incoming copy. */
+  source: NodeName | undefined
+  /** An incoming copy has everything. */
+  caughtUp = false
+
+  // On the primary:
+  /** The in-sync backups, as in the row. */
+  backups: Peer[] = []
+  /** For each of them the frame with the last write of this bucket. */
+  lastFrames: number[] = []
+  lastVersion = 0
+  /** Every write up to this version is on every in-sync copy. */
+  settledVersion = 0
+  forwarding: Forwarding | undefined
+  /** Requests wait for the row to change. */
+  holding = false
+  waiting: Session[] = []
+
+  constructor(items: Bucket, options: { mask: number; role: Role; epoch: number }) {
+    this.id = items.id
+    this.items = items
+    this.mask = options.mask
+    this.role = options.role
+    this.epoch = options.epoch
+  }
+
+  /** Whether every in-sync backup has every write; remembers it. */
+  isSettled(): boolean {
+    for (let i = 0; i < this.backups.length; i++) {
+      if (!this.backups[i].hasProcessed(this.lastFrames[i])) return false
+    }
+    const forwarding = this.forwarding
+    if (forwarding?.gating === true && !forwarding.peer.hasProcessed(forwarding.lastFrame))
+      return false
+    this.settledVersion = this.lastVersion
+    return true
+  }
+
+  /** Follows the row: these are the backups now. A new one has everything up to this moment. */
+  setBackups(backups: readonly Peer[]): void {
+    const frames = backups.map((peer) => {
+      const place = this.backups.indexOf(peer)
+      if (place >= 0) return this.lastFrames[place]
+      return this.forwarding?.peer === peer ? this.forwarding.lastFrame : 0
+    })
+    this.backups = [...backups]
+    this.lastFrames = frames
+  }
+}

@@ -1,0 +1,98 @@
+/** What one node is told at its start; every tunable with its unit and what follows from it. */
+import type { NodeName } from '../core/ids.js'
+import type { PlacementHashName } from '../core/hash/placement-hash.js'
+
+export type Acks = 'all' | 'primary'
+
+export interface NodeConfig {
+  readonly name: NodeName
+  /** Where the others reach it; any text the driver understands. */
+  readonly address: string
+  /** When this process began, in milliseconds: larger than that of any earlier life of the same name. */
+  readonly life: number
+  /** For everything drawn by chance, and for the store's hash. Different on every node. */
+  readonly seed: number
+  /** Addresses of nodes to join; none makes it the first node of a cluster of its own. */
+  readonly join: readonly string[]
+  readonly copies: number
+  /** 16, 256, 4096; the first node's counts. */
+  readonly buckets: number
+  readonly splitAt: number
+  readonly hash: PlacementHashName
+  readonly acks: Acks
+  readonly weight: number
+  readonly zone: string
+  /** Each node tells each other that it lives this often. */
+  readonly heartbeatMs: number
+  /** A node that was silent for so long is dead to this one: its backups take over. */
+  readonly deadAfterMs: number
+  /** A bucket that nobody holds any more starts empty after this. */
+  readonly lostAfterMs: number
+  /** Load-level events while there is something to balance, and at rest. */
+  readonly askFastMs: number
+  readonly askSlowMs: number
+  /** An unacknowledged frame goes again after this. 0: the link is reliable, only a new link sends again. */
+  readonly retransmitMs: number
+  /** A move is cut into batches of about this size... */
+  readonly copyBatchBytes: number
+  /** ...of which at most so much is on its way at a time, and so much is read per turn. */
+  readonly copyWindowBytes: number
+  /** Writes wait when a backup owes acknowledgements for this much. */
+  readonly streamWindowBytes: number
+  /** A hand-over that takes longer is given up. */
+  readonly handOverMs: number
+  /** A move that made no progress for so long is given up. */
+  readonly moveStallMs: number
+  /** A request that could not be served for so long gets an error. */
+  readonly holdMs: number
+  readonly maxRequestBytes: number
+  /** Only the simulator's own tests set this: which promise to break. */
+  readonly sabotage?: Sabotage
+}
+
+/** Planted defects: each must be seen by a checker, or the checker is worth nothing. */
+export type Sabotage =
+  /** Count a write as acknowledged although the backup has not answered. */
+  | 'reply-before-backup'
+  /** Do not forward writes behind an open copy. */
+  | 'skip-forward'
+  /** Remove instead of bury, so that a late copy brings deleted keys back. */
+  | 'forget-tombstone'
+  /** Acknowledge a batch but do not apply it. */
+  | 'drop-batch'
+  /** Let reads see writes that are not acknowledged. */
+  | 'read-uncommitted'
+  /** Keep serving a bucket after it was handed over. */
+  | 'serve-after-hand-over'
+  /** Refuse instead of holding during a hand-over. */
+  | 'refuse-during-hand-over'
+  /** Take the backup into the row before it has everything. */
+  | 'early-in-sync'
+  /** Never send the last message of a move. */
+  | 'forget-to-finish'
+  /** Move buckets for ever. */
+  | 'restless'
+
+export const NODE_DEFAULTS = {
+  copies: 2,
+  buckets: 256,
+  splitAt: 6,
+  hash: 'redis',
+  acks: 'all',
+  weight: 1,
+  zone: '',
+  heartbeatMs: 200,
+  deadAfterMs: 1000,
+  lostAfterMs: 10_000,
+  askFastMs: 20,
+  askSlowMs: 1000,
+  retransmitMs: 150,
+  copyBatchBytes: 32 * 1024,
+  copyWindowBytes: 512 * 1024,
+  streamWindowBytes: 16 * 1024 * 1024,
+  handOverMs: 500,
+  moveStallMs: 5000,
+  holdMs: 10_000,
+  maxRequestBytes: 512 * 1024 * 1024,
+  join: []
+} as const satisfies Partial<NodeConfig>

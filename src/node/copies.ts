@@ -1,0 +1,274 @@
+/**
+ * Keeping copies equal. The primary numbers each write of a bucket and sends it, as the client's own bytes, to
+ * the in-sync backups; all writes of a turn to one node are one batch, and its acknowledgement is the
+ * stream's. A backup executes the same commands at the same time stamp with the same version.
+ *
+ * Once a second the primary tells each backup where it should be. Since that message travels behind the
+ * writes, a backup that is not exactly there has lost something and asks to be struck and copied anew.
+ */
+import { ByteReader, type ByteWriter, Span, viewOf } from '../core/bytes.js'
+import { placementHash, type PlacementHash } from '../core/hash/placement-hash.js'
+import { Call, type Change } from '../commands/call.js'
+import { findCommand } from '../commands/registry.js'
+import type { Key } from '../store/key.js'
+import type { Message, SyncMark } from '../wire/peer/message.js'
+import { RequestParser } from '../wire/resp/request-parser.js'
+import { ReplyWriter } from '../wire/resp/reply-writer.js'
+import { encodeArguments } from '../wire/resp/request-writer.js'
+import type { BucketState } from './bucket-state.js'
+import type { Cluster } from './cluster.js'
+import type { Peer } from './peers.js'
+import type { Gate } from './session.js'
+
+/** Expired keys and tombstones are looked for in so many records per turn. */
+const EXPIRY_BUDGET = 64
+const PURGE_BUDGET = 256
+const EXPIRE = Uint8Array.from('oc.expire', (letter) => letter.charCodeAt(0))
+
+export class Copies {
+  readonly #cluster: Cluster
+  readonly #hash: PlacementHash
+  readonly #parser = new RequestParser()
+  readonly #silent = new ReplyWriter()
+  readonly #call: Call
+  readonly #reader = new ByteReader()
+  readonly #onChange: (state: BucketState, key: Key, change: Change) => void
+  #expiryAt = 0
+
+  constructor(cluster: Cluster, onChange: (state: BucketState, key: Key, change: Change) => void) {
+    this.#cluster = cluster
+    this.#onChange = onChange
+    this.#hash = placementHash(cluster.config.hash)
+    this.#call = new Call(this.#silent, cluster.store.createKey(), cluster.random.fork())
+  }
+
+  isCongested(state: BucketState): boolean {
+    const limit = this.#cluster.config.streamWindowBytes
+    for (const peer of state.backups) if (peer.stream.unackedBytes > limit) return true
+    return false
+  }
+
+  /** Sends a write on its way; called right after it was executed here. */
+  replicate(state: BucketState, call: Call, raw: Uint8Array): void {
+    state.seq++
+    state.lastVersion = call.version
+    for (let i = 0; i < state.backups.length; i++) {
+      const peer = state.backups[i]
+      writeEntry(peer.batch, state, call.version, raw)
+      state.lastFrames[i] = peer.batchFrame
+    }
+    const { forwarding } = state
+    if (forwarding === undefined || this.#cluster.config.sabotage === 'skip-forward') return
+    if (!forwarding.complete && !state.items.isKeySent(call.key)) return
+    writeEntry(forwarding.peer.batch, state, call.version, raw)
+    forwarding.lastFrame = forwarding.peer.batchFrame
+  }
+
+  /** The reply to the write just replicated waits for these. */
+  gateWrite(state: BucketState, gates: Gate[]): void {
+    for (let i = 0; i < state.backups.length; i++) {
+      addGate(gates, state.backups[i], state.lastFrames[i])
+    }
+    const { forwarding } = state
+    if (forwarding?.gating === true) addGate(gates, forwarding.peer, forwarding.lastFrame)
+  }
+
+  /** A read that saw a write which is not everywhere yet waits until it is. */
+  gateRead(state: BucketState, key: Key, gates: Gate[]): void {
+    if (this.#cluster.config.sabotage === 'read-uncommitted') return
+    const ref = state.items.findAny(key)
+    if (ref !== 0 && state.items.versionOf(ref) > state.settledVersion) this.gateWrite(state, gates)
+  }
+
+  /** Executes the writes of another node's turn on the copies here. */
+  applyBatch(peer: Peer, message: Extract<Message, { kind: 'batch' }>): void {
+    if (this.#cluster.config.sabotage === 'drop-batch') {
+      this.#pretend(message.payload)
+      return
+    }
+    const { payload } = message
+    const reader = this.#reader.point(payload, viewOf(payload), 0, payload.length)
+    const raw = new Span()
+    while (reader.remaining > 0) {
+      const entry = readEntry(reader, raw)
+      const own = this.#cluster.table.mask
+      if (entry.mask > own) continue // A split that has not reached us cannot be: it travels ahead.
+      const bucket = entry.mask < own ? this.#childOf(raw) : entry.bucket
+      const state = this.#cluster.buckets[bucket]
+      if (state === undefined || !this.#takes(state, peer, entry)) {
+        this.#correct(peer, bucket)
+        continue
+      }
+      this.#execute(state, raw, { version: entry.version, now: message.now })
+    }
+  }
+
+  /** Where every backup should be; and what has been seen by all may be forgotten. */
+  sync(now: number): void {
+    const marks = new Map<Peer, SyncMark[]>()
+    for (const state of this.#cluster.buckets) {
+      if (state?.role !== 'primary') continue
+      const settled = state.isSettled()
+      const seenVersion = state.forwarding === undefined ? state.settledVersion : 0
+      if (state.forwarding === undefined) state.items.purge(seenVersion, PURGE_BUDGET)
+      for (const peer of state.backups) {
+        const list = marks.get(peer) ?? []
+        marks.set(peer, list)
+        const pending = settled ? 0 : Math.max(0, peer.stream.sent - peer.stream.acked)
+        list.push({ bucket: state.id, epoch: state.epoch, seq: state.seq, pending, seenVersion })
+      }
+    }
+    for (const [peer, buckets] of marks)
+      this.#cluster.peers.send(peer, { kind: 'sync', buckets }, now)
+  }
+
+  synced(peer: Peer, marks: readonly SyncMark[], now: number): void {
+    for (const mark of marks) {
+      const state = this.#cluster.buckets[mark.bucket]
+      if (state?.role !== 'backup' || state.epoch !== mark.epoch || state.source !== peer.name)
+        continue
+      if (state.shared === undefined && state.seq !== mark.seq) {
+        this.#cluster.peers.send(
+          peer,
+          { kind: 'behind', bucket: mark.bucket, epoch: mark.epoch },
+          now
+        )
+      } else if (mark.seenVersion > 0) state.items.purge(mark.seenVersion, PURGE_BUDGET)
+    }
+  }
+
+  /** Deletes what has expired, a bounded number of keys per turn, as writes like any others. */
+  expire(now: number): void {
+    const { buckets } = this.#cluster
+    for (let looked = 0; looked < buckets.length && looked < EXPIRY_BUDGET; looked++) {
+      this.#expiryAt = (this.#expiryAt + 1) % buckets.length
+      const state = buckets[this.#expiryAt]
+      if (state?.role !== 'primary' || state.holding || state.items.expiring === 0) continue
+      if (this.isCongested(state)) continue
+      const keys: Uint8Array[] = []
+      state.items.expired(now, EXPIRY_BUDGET, (ref) => keys.push(state.items.keyBytes(ref)))
+      for (const key of keys) {
+        const raw = encodeArguments([EXPIRE, key])
+        const version = this.#cluster.clock.next(now)
+        if (!this.#execute(state, Span.of(raw), { version, now })) continue
+        this.replicate(state, this.#call, raw)
+        this.#onChange(state, this.#call.key, 'expired')
+      }
+    }
+  }
+
+  /** Whether this copy takes a write of that number from that node. */
+  #takes(state: BucketState, peer: Peer, entry: Entry): boolean {
+    if (state.source !== peer.name) return false
+    if (state.role === 'incoming') {
+      if (state.caughtUp) state.seq = entry.seq
+      return true
+    }
+    if (state.role !== 'backup' || entry.epoch !== state.epoch) return false
+    const old = entry.mask < this.#cluster.table.mask
+    if (state.shared !== undefined) {
+      if (entry.seq !== state.shared.seq + 1) return false
+      if (old) state.shared.seq = entry.seq
+      else state.shared = undefined
+      state.seq = entry.seq
+      return true
+    }
+    if (old || entry.seq !== state.seq + 1) return false
+    state.seq = entry.seq
+    return true
+  }
+
+  #execute(state: BucketState, raw: Span, at: { version: number; now: number }): boolean {
+    const parser = this.#parser
+    const call = this.#call
+    parser.reset()
+    const end = raw.offset + raw.length
+    if (parser.parse(raw.bytes, raw.view, raw.offset, end) !== end) return false
+    const command = findCommand(raw.bytes, parser.offsets[0], parser.lengths[0])
+    if (command === undefined) return false
+    const [offset, length] = [parser.offsets[command.key], parser.lengths[command.key]]
+    const hash = this.#hash.hash(raw.bytes, offset, length)
+    this.#silent.reset()
+    call.begin()
+    call.key.set(raw.bytes, raw.view, offset, length, hash)
+    call.bytes = raw.bytes
+    call.view = raw.view
+    call.offsets = parser.offsets
+    call.lengths = parser.lengths
+    call.count = parser.count
+    call.now = at.now
+    call.version = at.version
+    call.bucket = state.items
+    this.#cluster.clock.observe(at.version)
+    command.execute(call)
+    return call.change !== undefined
+  }
+
+  #childOf(raw: Span): number {
+    const parser = this.#parser
+    parser.reset()
+    parser.parse(raw.bytes, raw.view, raw.offset, raw.offset + raw.length)
+    const command = findCommand(raw.bytes, parser.offsets[0], parser.lengths[0])
+    const place = command?.key ?? 1
+    const hash = this.#hash.hash(raw.bytes, parser.offsets[place], parser.lengths[place])
+    return hash & this.#cluster.table.mask
+  }
+
+  /** Whoever sends us writes we cannot take is told what we know, and steps down or strikes us. */
+  #correct(peer: Peer, bucket: number): void {
+    const { table, peers, now } = this.#cluster
+    const row = table.row(bucket)
+    peers.send(peer, { kind: 'rows', mask: table.mask, rows: [{ bucket, row }] }, now)
+    peers.send(peer, { kind: 'behind', bucket, epoch: row.epoch }, now)
+  }
+
+  #pretend(payload: Uint8Array): void {
+    const reader = this.#reader.point(payload, viewOf(payload), 0, payload.length)
+    const raw = new Span()
+    while (reader.remaining > 0) {
+      const entry = readEntry(reader, raw)
+      const state = this.#cluster.buckets[entry.bucket]
+      if (state !== undefined) state.seq = entry.seq
+    }
+  }
+}
+
+interface Entry {
+  readonly bucket: number
+  readonly mask: number
+  readonly epoch: number
+  readonly seq: number
+  readonly version: number
+}
+
+/** u16 bucket, u16 mask, varint epoch, varint seq, f64 version, varint length, the command's bytes. */
+function writeEntry(w: ByteWriter, state: BucketState, version: number, raw: Uint8Array): void {
+  w.u16(state.id)
+  w.u16(state.mask)
+  w.varint(state.epoch)
+  w.varint(state.seq)
+  w.f64(version)
+  w.varint(raw.length)
+  w.raw(raw)
+}
+
+function readEntry(r: ByteReader, raw: Span): Entry {
+  const entry = {
+    bucket: r.u16(),
+    mask: r.u16(),
+    epoch: r.varint(),
+    seq: r.varint(),
+    version: r.f64()
+  }
+  r.span(r.varint(), raw)
+  return entry
+}
+
+function addGate(gates: Gate[], peer: Peer, frame: number): void {
+  for (let i = 0; i < gates.length; i++) {
+    if (gates[i].peer !== peer) continue
+    if (gates[i].frame < frame) gates[i] = { peer, frame }
+    return
+  }
+  gates.push({ peer, frame })
+}

@@ -1,0 +1,72 @@
+/** What a node looks like from outside: for status, and for the simulator's checkers. */
+import type { Cluster } from './cluster.js'
+import type { Role } from './bucket-state.js'
+
+export interface HeldBucket {
+  readonly bucket: number
+  readonly role: Role
+  readonly epoch: number
+  readonly seq: number
+  readonly items: number
+  /** Of the contents, deletions aside; computed when asked for. */
+  readonly digest: string
+}
+
+export interface MoveDescription {
+  readonly bucket: number
+  readonly to: string
+  readonly stage: string
+  readonly reason: string
+  readonly sent: number
+}
+
+export interface Inspection {
+  readonly name: string
+  readonly mask: number
+  /** Of the table. */
+  readonly digest: number
+  readonly members: readonly { name: string; state: string; dead: boolean }[]
+  readonly rows: readonly {
+    bucket: number
+    epoch: number
+    primary: string | null
+    backups: readonly string[]
+  }[]
+  readonly held: readonly HeldBucket[]
+  readonly moves: readonly MoveDescription[]
+  readonly queuedBytes: number
+  readonly shipped: number
+}
+
+export function inspect(
+  cluster: Cluster,
+  more: { moves: readonly MoveDescription[]; shipped: number; queuedBytes: number }
+): Inspection {
+  const { table } = cluster
+  return {
+    name: cluster.config.name,
+    mask: table.mask,
+    digest: table.digest(),
+    members: cluster.members.all().map(({ name, state }) => {
+      return { name, state, dead: cluster.peers.get(name)?.dead === true }
+    }),
+    get rows() {
+      return Array.from({ length: table.size }, (_, bucket) => ({ bucket, ...table.row(bucket) }))
+    },
+    get held() {
+      return cluster.buckets
+        .filter((state) => state !== undefined)
+        .map(({ id, role, epoch, seq, items }) => ({
+          bucket: id,
+          role,
+          epoch,
+          seq,
+          items: items.items,
+          get digest() {
+            return items.digest(false).toString()
+          }
+        }))
+    },
+    ...more
+  }
+}

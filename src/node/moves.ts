@@ -1,0 +1,493 @@
+/**
+ * Moving copies: the stages of `core/migration/stage`, on the side of the primary, which ships every copy, and
+ * of the target, which receives it. A node takes part in one move at a time. Until the row is changed a
+ * move can be given up by either side and leaves nothing behind; the row is changed only when the target has
+ * every write, and from `hand over` on no write is acknowledged without it.
+ */
+import { assert } from '../core/assert.js'
+import { ByteReader, ByteWriter } from '../core/bytes.js'
+import { NOBODY, type NodeIndex } from '../core/ids.js'
+import { mayFollow, type MoveStage } from '../core/migration/stage.js'
+import type { RuleSet } from '../core/placement/rule.js'
+import { MAX_COPIES } from '../core/table.js'
+import type { CopyCursor } from '../store/copy-cursor.js'
+import { decodeItem, Item } from '../store/item.js'
+import type { Key } from '../store/key.js'
+import type { Message } from '../wire/peer/message.js'
+import { BucketState } from './bucket-state.js'
+import type { Cluster } from './cluster.js'
+import type { Peer } from './peers.js'
+
+/** Records per batch of a copy; small ones would make very large batches otherwise. */
+const BATCH_RECORDS = 1000
+/** Batches per turn: clients' requests go in between. */
+const BATCHES_A_TURN = 2
+
+export interface MoveRequest {
+  readonly bucket: number
+  readonly to: NodeIndex
+  readonly role: 'primary' | 'backup'
+  /** A backup whose place the new one takes, or NOBODY. */
+  readonly replaces: NodeIndex
+  readonly beyondShare: boolean
+  readonly reason: string
+  /** The backup that wanted this, to be told the end. */
+  readonly initiator?: Peer
+}
+
+interface Outgoing extends MoveRequest {
+  readonly id: number
+  readonly state: BucketState
+  readonly peer: Peer
+  stage: MoveStage
+  cursor: CopyCursor | undefined
+  /** A switch ships nothing. */
+  readonly ships: boolean
+  sent: number
+  /** The frame that the target must have processed before the next stage. */
+  frame: number
+  progressMs: number
+}
+
+interface Incoming {
+  readonly id: number
+  readonly peer: Peer
+  readonly state: BucketState
+  progressMs: number
+}
+
+export interface MoveHandlers {
+  /** Requests of this bucket may go on. */
+  release(state: BucketState): void
+  /** A move has ended: time to look for the next one. */
+  ended(): void
+}
+
+export class Moves {
+  readonly #cluster: Cluster
+  readonly #rules: RuleSet
+  readonly #handlers: MoveHandlers
+  readonly #writer = new ByteWriter(64 * 1024)
+  readonly #item = new Item()
+  readonly #key: Key
+  #outgoing: Outgoing | undefined
+  #incoming: Incoming | undefined
+  /** A move that this node asked a primary for. */
+  #asked: { bucket: number; sinceMs: number } | undefined
+  #nextId = 1
+  shipped = 0
+
+  constructor(cluster: Cluster, rules: RuleSet, handlers: MoveHandlers) {
+    this.#cluster = cluster
+    this.#rules = rules
+    this.#handlers = handlers
+    this.#key = cluster.store.createKey()
+  }
+
+  get busy(): boolean {
+    return this.#outgoing !== undefined || this.#incoming !== undefined || this.#asked !== undefined
+  }
+
+  /** For status and checkers. */
+  describe(): { bucket: number; to: string; stage: string; reason: string; sent: number }[] {
+    const out = this.#outgoing
+    if (out === undefined) return []
+    const { bucket, stage, reason, sent } = out
+    return [{ bucket, to: out.peer.name, stage, reason, sent }]
+  }
+
+  isIncoming(bucket: number): boolean {
+    return this.#incoming?.state.id === bucket
+  }
+
+  /** Begins to ship a copy of one of this node's primaries. */
+  begin(request: MoveRequest): boolean {
+    const { cluster } = { cluster: this.#cluster }
+    const state = cluster.buckets[request.bucket]
+    const peer = cluster.peerOf(request.to)
+    if (this.busy || state?.role !== 'primary' || state.holding || peer === undefined || peer.dead)
+      return false
+    const out = this.#start(request, { state, peer, ships: true })
+    const { table, now } = cluster
+    cluster.peers.send(
+      peer,
+      {
+        kind: 'offer',
+        move: out.id,
+        bucket: request.bucket,
+        mask: table.mask,
+        epoch: table.epochOf(request.bucket),
+        role: request.role,
+        beyondShare: request.beyondShare,
+        items: state.items.items,
+        reason: request.reason
+      },
+      now
+    )
+    return true
+  }
+
+  /** Gives the primary role to a backup: no data travels, only a hand-over. */
+  beginSwitch(bucket: number, to: NodeIndex, reason: string): boolean {
+    const cluster = this.#cluster
+    const state = cluster.buckets[bucket]
+    const peer = cluster.peerOf(to)
+    if (
+      this.busy ||
+      state?.role !== 'primary' ||
+      peer === undefined ||
+      !state.backups.includes(peer)
+    )
+      return false
+    const request = {
+      bucket,
+      to,
+      role: 'primary',
+      replaces: NOBODY,
+      beyondShare: false,
+      reason
+    } as const
+    const out = this.#start(request, { state, peer, ships: false })
+    out.stage = 'caught up'
+    this.#enter(out, 'hand over')
+    state.holding = true
+    this.#finishIfReady(out)
+    return true
+  }
+
+  /** Asks the primary of a backup held here to ship it elsewhere. */
+  ask(message: Extract<Message, { kind: 'ship' }>): void {
+    const { table, peers, now } = this.#cluster
+    const primary = this.#cluster.peerOf(table.primaryOf(message.bucket))
+    if (this.busy || primary === undefined || primary.dead) return
+    this.#asked = { bucket: message.bucket, sinceMs: now }
+    this.#refresh()
+    peers.send(primary, message, now)
+  }
+
+  onShip(peer: Peer, message: Extract<Message, { kind: 'ship' }>): void {
+    const { table, view, peers, now } = this.#cluster
+    const { bucket, reason, beyondShare } = message
+    const to = table.indexOf(message.to)
+    const fresh =
+      message.mask === table.mask && message.epoch === table.epochOf(bucket) && to !== NOBODY
+    const replaces = table.indexOf(peer.name)
+    const fits = fresh && table.primaryOf(bucket) === view.self && table.isHolder(bucket, replaces)
+    const request = {
+      bucket,
+      to,
+      role: 'backup',
+      replaces,
+      beyondShare,
+      reason,
+      initiator: peer
+    } as const
+    if (fits && !table.isHolder(bucket, to) && this.begin(request)) return
+    peers.send(peer, { kind: 'shipEnd', bucket, done: false, reason: 'busy' }, now)
+  }
+
+  onShipEnd(bucket: number): void {
+    if (this.#asked?.bucket !== bucket) return
+    this.#asked = undefined
+    this.#refresh()
+    this.#handlers.ended()
+  }
+
+  onOffer(peer: Peer, message: Extract<Message, { kind: 'offer' }>): void {
+    const { table, view, peers, now, store, buckets } = this.#cluster
+    const refuse = (reason: string): void => {
+      peers.send(peer, { kind: 'busy', move: message.move, reason }, now)
+    }
+    if (this.busy) return refuse('already in a transfer')
+    if (message.mask !== table.mask) return refuse('another mask')
+    const { bucket, beyondShare } = message
+    const verdict = this.#rules.accept(view, {
+      kind: 'move',
+      bucket,
+      to: view.self,
+      copy: message.role,
+      beyondShare
+    })
+    if (!verdict.allow) return refuse(verdict.reason)
+    if (buckets[bucket] !== undefined) return refuse('already held here')
+    store.drop(bucket)
+    const items = store.open(bucket)
+    const state = new BucketState(items, {
+      mask: table.mask,
+      role: 'incoming',
+      epoch: message.epoch
+    })
+    state.source = peer.name
+    buckets[bucket] = state
+    this.#incoming = { id: message.move, peer, state, progressMs: now }
+    this.#refresh()
+    peers.send(peer, { kind: 'accept', move: message.move }, now)
+  }
+
+  onAccept(peer: Peer, id: number): void {
+    const out = this.#outgoingOf(peer, id)
+    if (out?.stage !== 'offer') return
+    this.#enter(out, 'copy')
+    out.cursor = out.state.items.openCopy()
+    out.state.forwarding = { peer, complete: false, gating: false, lastFrame: 0 }
+    this.shipped++
+    if (this.#cluster.config.sabotage === 'early-in-sync') this.#changeRow(out)
+    this.pump()
+  }
+
+  onBusy(peer: Peer, id: number, reason: string): void {
+    const out = this.#outgoingOf(peer, id)
+    if (out !== undefined) this.#cancel(out, reason, false)
+  }
+
+  onItems(peer: Peer, id: number, payload: Uint8Array): void {
+    const incoming = this.#incomingOf(peer, id)
+    if (incoming === undefined) return
+    incoming.progressMs = this.#cluster.now
+    const reader = ByteReader.over(payload)
+    const item = this.#item
+    while (reader.remaining > 0) {
+      decodeItem(reader, item)
+      const { bytes, view, offset, length } = item.key
+      this.#key.set(bytes, view, offset, length, item.placementHash)
+      this.#cluster.clock.observe(item.version)
+      incoming.state.items.applyItem(this.#key, item)
+    }
+  }
+
+  onCaughtUp(peer: Peer, id: number, seq: number): void {
+    const incoming = this.#incomingOf(peer, id)
+    if (incoming === undefined) return
+    incoming.progressMs = this.#cluster.now
+    incoming.state.caughtUp = true
+    incoming.state.seq = seq
+  }
+
+  onCancel(peer: Peer, id: number, reason: string): void {
+    const incoming = this.#incomingOf(peer, id)
+    if (incoming !== undefined) this.#dropIncoming(incoming)
+    const out = this.#outgoingOf(peer, id)
+    if (out !== undefined) this.#cancel(out, reason, false)
+  }
+
+  /** The row of the bucket now names this node: the copy that came in is a real one. */
+  arrived(bucket: number): void {
+    if (this.#incoming?.state.id !== bucket) return
+    this.#incoming = undefined
+    this.#cluster.view.lastTransfer = bucket
+    this.#refresh()
+    this.#handlers.ended()
+  }
+
+  /** Sends the next batches of a copy, as far as the window allows. */
+  pump(): void {
+    const out = this.#outgoing
+    if (out?.stage !== 'copy' || out.cursor === undefined) return
+    const { config, peers, now } = this.#cluster
+    for (let batch = 0; batch < BATCHES_A_TURN && !out.cursor.done; batch++) {
+      if (out.peer.stream.unackedBytes > config.copyWindowBytes) return
+      const writer = this.#writer
+      writer.reset()
+      out.cursor.next(BATCH_RECORDS, config.copyBatchBytes, (ref) => {
+        out.state.items.encodeItem(ref, writer)
+        out.sent++
+      })
+      if (writer.length === 0) continue
+      out.progressMs = now
+      peers.send(out.peer, { kind: 'items', move: out.id, payload: writer.copy() }, now)
+    }
+    if (!out.cursor.done) return
+    const { forwarding, seq } = out.state
+    if (forwarding !== undefined) forwarding.complete = true
+    out.frame = peers.send(out.peer, { kind: 'caughtUp', move: out.id, seq }, now)
+    this.#enter(out, 'caught up')
+  }
+
+  /** Acknowledgements came: perhaps the target has everything now. */
+  acked(): void {
+    this.pump()
+    const out = this.#outgoing
+    if (out === undefined) return
+    if (out.stage === 'caught up' && out.ships && out.peer.hasProcessed(out.frame))
+      this.#handOver(out)
+    else if (out.stage === 'hand over') this.#finishIfReady(out)
+  }
+
+  tick(): void {
+    const { now, config } = this.#cluster
+    const out = this.#outgoing
+    if (out !== undefined) {
+      const limit = out.stage === 'hand over' ? config.handOverMs : config.moveStallMs
+      if (now - out.progressMs > limit) this.#cancel(out, `no progress in stage ${out.stage}`, true)
+    }
+    const incoming = this.#incoming
+    if (incoming !== undefined && now - incoming.progressMs > 2 * config.moveStallMs) {
+      this.#giveUp(incoming, 'the source is silent')
+    }
+    if (this.#asked !== undefined && now - this.#asked.sinceMs > 2 * config.moveStallMs) {
+      this.onShipEnd(this.#asked.bucket)
+    }
+    this.pump()
+  }
+
+  /** A node is gone, or nothing it said counts any more. */
+  peerGone(peer: Peer): void {
+    if (this.#outgoing?.peer === peer) this.#cancel(this.#outgoing, `${peer.name} is gone`, false)
+    if (this.#incoming?.peer === peer) this.#dropIncoming(this.#incoming)
+    const asked = this.#asked
+    if (asked !== undefined) {
+      const primary = this.#cluster.table.primaryOf(asked.bucket)
+      if (this.#cluster.peerOf(primary) === peer) this.onShipEnd(asked.bucket)
+    }
+  }
+
+  /** Before a split: moves of the old buckets mean nothing afterwards. */
+  cancelAll(reason: string): void {
+    if (this.#outgoing !== undefined) this.#cancel(this.#outgoing, reason, true)
+    if (this.#incoming !== undefined) this.#giveUp(this.#incoming, reason)
+    this.#asked = undefined
+    this.#refresh()
+  }
+
+  /** The row of a bucket in a move was changed by somebody else. */
+  rowChanged(bucket: number): void {
+    const out = this.#outgoing
+    if (out === undefined || out.bucket !== bucket || out.stage === 'done') return
+    if (out.state.role !== 'primary') this.#cancel(out, 'the row changed', true)
+  }
+
+  #start(request: MoveRequest, how: { state: BucketState; peer: Peer; ships: boolean }): Outgoing {
+    const out: Outgoing = {
+      ...request,
+      ...how,
+      id: this.#nextId++,
+      stage: 'offer',
+      cursor: undefined,
+      sent: 0,
+      frame: 0,
+      progressMs: this.#cluster.now
+    }
+    this.#outgoing = out
+    this.#refresh()
+    this.#report(out)
+    return out
+  }
+
+  #handOver(out: Outgoing): void {
+    this.#enter(out, 'hand over')
+    const { forwarding } = out.state
+    assert(forwarding !== undefined, 'a hand-over without forwarding')
+    forwarding.gating = true
+    // Writes up to here did not wait for the target; those from here on do.
+    out.frame = forwarding.lastFrame
+    if (out.role === 'primary') out.state.holding = true
+    this.#finishIfReady(out)
+  }
+
+  #finishIfReady(out: Outgoing): void {
+    if (this.#cluster.config.sabotage === 'forget-to-finish') return
+    const ready = out.role === 'primary' ? out.state.isSettled() : out.peer.hasProcessed(out.frame)
+    if (!ready) return
+    const { state } = out
+    this.#enter(out, 'done')
+    this.#changeRow(out)
+    this.#end(out)
+    if (out.initiator !== undefined) {
+      const { peers, now } = this.#cluster
+      peers.send(
+        out.initiator,
+        { kind: 'shipEnd', bucket: out.bucket, done: true, reason: out.reason },
+        now
+      )
+    }
+    this.#handlers.release(state)
+    this.#handlers.ended()
+  }
+
+  #changeRow(out: Outgoing): void {
+    const { table, self } = this.#cluster
+    const holders: NodeIndex[] = []
+    for (let place = 0; place < MAX_COPIES; place++) {
+      const holder = table.holderAt(out.bucket, place)
+      if (holder !== NOBODY) holders.push(holder)
+    }
+    if (holders.includes(out.to) && out.ships) return
+    let next: NodeIndex[]
+    if (!out.ships) next = [out.to, ...holders.filter((node) => node !== out.to)]
+    else if (out.role === 'primary') next = holders.map((node) => (node === self ? out.to : node))
+    else next = [...holders.filter((node) => node !== out.replaces), out.to]
+    this.#cluster.changeRows([{ bucket: out.bucket, holders: next }], out.reason)
+  }
+
+  #cancel(out: Outgoing, reason: string, tell: boolean): void {
+    const { peers, now } = this.#cluster
+    this.#enter(out, 'cancelled', reason)
+    this.#end(out)
+    if (tell && out.ships) peers.send(out.peer, { kind: 'cancel', move: out.id, reason }, now)
+    if (out.initiator !== undefined) {
+      peers.send(out.initiator, { kind: 'shipEnd', bucket: out.bucket, done: false, reason }, now)
+    }
+    this.#handlers.release(out.state)
+    this.#handlers.ended()
+  }
+
+  #end(out: Outgoing): void {
+    out.cursor?.close()
+    out.state.forwarding = undefined
+    out.state.holding = false
+    this.#outgoing = undefined
+    this.#refresh()
+  }
+
+  #giveUp(incoming: Incoming, reason: string): void {
+    const { peers, now } = this.#cluster
+    peers.send(incoming.peer, { kind: 'cancel', move: incoming.id, reason }, now)
+    this.#dropIncoming(incoming)
+  }
+
+  #dropIncoming(incoming: Incoming): void {
+    const { buckets, store } = this.#cluster
+    const { id } = incoming.state
+    if (buckets[id] === incoming.state) {
+      buckets[id] = undefined
+      store.drop(id)
+    }
+    this.#incoming = undefined
+    this.#refresh()
+    this.#handlers.ended()
+  }
+
+  #enter(out: Outgoing, stage: MoveStage, reason = out.reason): void {
+    assert(mayFollow(out.stage, stage), `a move cannot go from ${out.stage} to ${stage}`)
+    out.stage = stage
+    out.progressMs = this.#cluster.now
+    this.#report(out, reason)
+  }
+
+  #report(out: Outgoing, reason = out.reason): void {
+    const { config, outbox } = this.#cluster
+    const { bucket, role, stage, sent } = out
+    outbox.event({
+      kind: 'stage',
+      bucket,
+      from: config.name,
+      to: out.peer.name,
+      role,
+      stage,
+      sent,
+      reason
+    })
+  }
+
+  #refresh(): void {
+    this.#cluster.view.transferring = this.busy
+  }
+
+  #outgoingOf(peer: Peer, id: number): Outgoing | undefined {
+    return this.#outgoing?.peer === peer && this.#outgoing.id === id ? this.#outgoing : undefined
+  }
+
+  #incomingOf(peer: Peer, id: number): Incoming | undefined {
+    return this.#incoming?.peer === peer && this.#incoming.id === id ? this.#incoming : undefined
+  }
+}

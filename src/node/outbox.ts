@@ -1,0 +1,50 @@
+/**
+ * What a node asks its driver to do. The node never waits for any of it: bytes are handed over in order,
+ * and what comes back comes back as an input.
+ */
+import type { NodeName } from '../core/ids.js'
+
+export interface Outbox {
+  /** Send to another node. The driver may lose it, but not change it. */
+  send(address: string, envelope: Uint8Array): void
+  /** Reply bytes for a client. Valid only during the call: write or copy them. */
+  output(session: number, bytes: Uint8Array): void
+  /** The client must be disconnected after what was put out before. */
+  hangUp(session: number): void
+  /** Something people or tests want to know of. */
+  event(event: NodeEvent): void
+}
+
+export type NodeEvent =
+  | { readonly kind: 'joined'; readonly node: NodeName }
+  | { readonly kind: 'left'; readonly node: NodeName }
+  | { readonly kind: 'died'; readonly node: NodeName }
+  | { readonly kind: 'returned'; readonly node: NodeName }
+  | {
+      readonly kind: 'row'
+      readonly bucket: number
+      readonly epoch: number
+      readonly primary: NodeName | null
+      readonly backups: readonly NodeName[]
+      readonly reason: string
+    }
+  | {
+      readonly kind: 'stage'
+      readonly bucket: number
+      readonly from: NodeName
+      readonly to: NodeName
+      readonly role: 'primary' | 'backup'
+      readonly stage: string
+      readonly sent: number
+      readonly reason: string
+    }
+  | { readonly kind: 'split'; readonly mask: number; readonly reason: string }
+  | {
+      readonly kind: 'promoted'
+      readonly bucket: number
+      readonly epoch: number
+      readonly instead: NodeName
+    }
+  | { readonly kind: 'lost'; readonly bucket: number; readonly epoch: number }
+  | { readonly kind: 'peerError'; readonly node: NodeName; readonly reason: string }
+  | { readonly kind: 'mayGo' }

@@ -1,0 +1,299 @@
+/**
+ * The other nodes: a stream to each, what was last heard of it, and the batch of writes that will travel at the
+ * end of this turn. Frames leave in the order in which they were given: a control message first closes
+ * the batch that was begun before it.
+ */
+import { ByteReader, ByteWriter, FormatError } from '../core/bytes.js'
+import type { NodeName } from '../core/ids.js'
+import { Stream } from '../core/replication/stream.js'
+import { decodeEnvelopeHead, encodeEnvelopeHead } from '../wire/peer/envelope.js'
+import { decodeMessage, encodeMessage, type Message } from '../wire/peer/message.js'
+import type { NodeConfig } from './config.js'
+import type { Outbox } from './outbox.js'
+
+/** Frames of one envelope; a large item makes one larger frame. */
+const ENVELOPE_BYTES = 256 * 1024
+
+export class Peer {
+  readonly name: NodeName
+  address: string
+  readonly stream: Stream
+  /** Writes for this peer of the present turn. */
+  readonly batch = new ByteWriter(1024)
+  lastHeardMs: number
+  /** Silent for too long, to this node. Nothing is sent to it until it is heard again. */
+  dead = false
+  /** It said something that cannot be understood; ignored until its next life. */
+  broken = false
+  /** Its table was another one at the last beat. */
+  differs = false
+  /** When it was last greeted, while its process is not known. */
+  greetedMs = 0
+  /** Acknowledgements up to this frame are no longer waited for: it was struck from all rows. */
+  waived = 0
+
+  constructor(name: NodeName, address: string, options: { now: number; retransmitMs: number }) {
+    this.name = name
+    this.address = address
+    this.lastHeardMs = options.now
+    this.stream = new Stream({ retransmitMs: options.retransmitMs, envelopeBytes: ENVELOPE_BYTES })
+  }
+
+  /** The number of the frame that the writes of this turn will be in. */
+  get batchFrame(): number {
+    return this.stream.sent + 1
+  }
+
+  /** Whether a frame has been processed there, or need not be any more. */
+  hasProcessed(frame: number): boolean {
+    return this.stream.acked >= frame || this.waived >= frame
+  }
+}
+
+export interface PeerHandlers {
+  message(peer: Peer, message: Message, now: number): void
+  /** A process answered for the first time, or for the first time in a new life. */
+  met(peer: Peer, now: number): void
+  /** The peer's process is another one than before: it has forgotten everything. */
+  restarted(peer: Peer, now: number): void
+  /** It had been dead to us and speaks again. */
+  returned(peer: Peer, now: number): void
+  /** Something was acknowledged. */
+  acked(peer: Peer): void
+}
+
+export class Peers {
+  readonly #config: NodeConfig
+  readonly #outbox: Outbox
+  readonly #handlers: PeerHandlers
+  readonly #byName = new Map<NodeName, Peer>()
+  readonly #writer = new ByteWriter(4096)
+  readonly #contacts = new Map<string, number>()
+  #now = 0
+  /** 0 until this node belongs to a cluster. */
+  cluster = 0
+
+  constructor(config: NodeConfig, outbox: Outbox, handlers: PeerHandlers) {
+    this.#config = config
+    this.#outbox = outbox
+    this.#handlers = handlers
+  }
+
+  get(name: NodeName): Peer | undefined {
+    return this.#byName.get(name)
+  }
+
+  all(): IterableIterator<Peer> {
+    return this.#byName.values()
+  }
+
+  ensure(name: NodeName, address: string, now: number): Peer {
+    let peer = this.#byName.get(name)
+    if (peer === undefined) {
+      const retransmitMs = this.#config.retransmitMs
+      peer = new Peer(name, address, { now, retransmitMs })
+      this.#byName.set(name, peer)
+      this.#introduce(address)
+    }
+    peer.address = address
+    return peer
+  }
+
+  /** Says hello to an address whose node is not known yet, now and until somebody answers. */
+  contact(address: string, now: number): void {
+    this.#contacts.set(address, now + this.#config.heartbeatMs)
+    this.#introduce(address)
+  }
+
+  forgetContacts(): void {
+    this.#contacts.clear()
+  }
+
+  send(peer: Peer, message: Message, now: number): number {
+    if (peer.dead || peer.broken) return 0
+    this.#closeBatch(peer, now)
+    return peer.stream.push(this.#encode(message), now)
+  }
+
+  broadcast(message: Message, now: number): void {
+    let frame: Uint8Array | undefined
+    for (const peer of this.#byName.values()) {
+      if (peer.dead || peer.broken || peer.stream.peerLife === 0) continue
+      this.#closeBatch(peer, now)
+      frame ??= this.#encode(message)
+      peer.stream.push(frame, now)
+    }
+  }
+
+  /** It has been silent for too long. What was written for it so far is not waited for any more. */
+  bury(peer: Peer, now: number): void {
+    this.#closeBatch(peer, now)
+    peer.dead = true
+    peer.waived = peer.stream.sent
+  }
+
+  receive(envelope: Uint8Array, now: number): void {
+    this.#now = now
+    const reader = ByteReader.over(envelope)
+    const head = decodeEnvelopeHead(reader)
+    if (head.from === this.#config.name) return
+    if (this.cluster !== 0 && head.cluster !== 0 && head.cluster !== this.cluster) {
+      const reason = `it belongs to another cluster`
+      this.#outbox.event({ kind: 'peerError', node: head.from, reason })
+      return
+    }
+    const peer = this.ensure(head.from, head.address, now)
+    const { stream } = peer
+    if (head.fromLife < stream.peerLife) return
+    if (head.fromLife > stream.peerLife) {
+      const known = stream.peerLife !== 0
+      peer.batch.reset()
+      peer.broken = false
+      stream.restart(head.fromLife)
+      peer.lastHeardMs = now
+      peer.dead = false
+      if (known) this.#handlers.restarted(peer, now)
+      stream.owesAck = true
+      this.#handlers.met(peer, now)
+    }
+    if (peer.broken) return
+    peer.lastHeardMs = now
+    if (peer.dead) {
+      peer.dead = false
+      stream.rewind(now)
+      this.#handlers.returned(peer, now)
+    }
+    if (head.toLife !== this.#config.life) {
+      // It does not know yet who is here now; it will from the answer.
+      stream.owesAck = true
+      return
+    }
+    this.#process(peer, reader, head.sent)
+    if (stream.received >= head.total && stream.acknowledge(head.acked, now)) {
+      this.#handlers.acked(peer)
+    }
+  }
+
+  /** Hands everything that is due to the network. */
+  flush(now: number): void {
+    for (const peer of this.#byName.values()) {
+      if (peer.broken) continue
+      this.#closeBatch(peer, now)
+      const { stream } = peer
+      if (stream.peerLife === 0 || peer.dead) continue
+      for (;;) {
+        const part = stream.take()
+        if (part === undefined) break
+        this.#post(peer, part)
+      }
+    }
+  }
+
+  tick(now: number): void {
+    this.#now = now
+    for (const [address, due] of this.#contacts) {
+      if (due > now) continue
+      this.#contacts.set(address, now + this.#config.heartbeatMs)
+      this.#introduce(address)
+    }
+    for (const peer of this.#byName.values()) {
+      const { stream } = peer
+      if (stream.peerLife === 0 || peer.dead) {
+        if (now - peer.greetedMs < this.#config.heartbeatMs) continue
+        peer.greetedMs = now
+        this.#introduce(peer.address)
+      } else if (this.#config.retransmitMs > 0 && stream.deadline <= now) stream.rewind(now)
+    }
+  }
+
+  /** When something has to be sent again. */
+  get deadline(): number {
+    let deadline = Infinity
+    for (const due of this.#contacts.values()) deadline = Math.min(deadline, due)
+    if (this.#config.retransmitMs === 0) return deadline
+    for (const peer of this.#byName.values()) {
+      if (!peer.dead && peer.stream.peerLife !== 0)
+        deadline = Math.min(deadline, peer.stream.deadline)
+    }
+    return deadline
+  }
+
+  get queuedBytes(): number {
+    let bytes = 0
+    for (const peer of this.#byName.values()) bytes += peer.stream.unackedBytes + peer.batch.length
+    return bytes
+  }
+
+  #process(peer: Peer, reader: ByteReader, sent: number): void {
+    const { stream } = peer
+    if (sent > stream.received) {
+      // Something before this was lost; what is here will come again behind it.
+      stream.owesAck = true
+      return
+    }
+    let number = sent
+    while (reader.remaining > 0) {
+      const length = reader.varint()
+      const at = reader.skip(length)
+      number++
+      stream.owesAck = true
+      if (number !== stream.received + 1) continue
+      try {
+        const message = decodeMessage(reader.bytes.subarray(at, at + length))
+        this.#handlers.message(peer, message, this.#now)
+      } catch (error) {
+        if (!(error instanceof FormatError)) throw error
+        peer.broken = true
+        this.#outbox.event({ kind: 'peerError', node: peer.name, reason: error.message })
+        return
+      }
+      if (stream.received + 1 !== number) return
+      stream.received = number
+    }
+  }
+
+  #closeBatch(peer: Peer, now: number): void {
+    if (peer.batch.length === 0) return
+    const payload = peer.batch.copy()
+    peer.batch.reset()
+    if (peer.dead) return
+    peer.stream.push(this.#encode({ kind: 'batch', now, payload }), now)
+  }
+
+  #encode(message: Message): Uint8Array {
+    this.#writer.reset()
+    encodeMessage(message, this.#writer)
+    return this.#writer.copy()
+  }
+
+  #introduce(address: string): void {
+    this.#writer.reset()
+    this.#writeHead({ toLife: 0, sent: 0, total: 0, acked: 0 })
+    this.#outbox.send(address, this.#writer.copy())
+  }
+
+  #post(peer: Peer, part: { sent: number; frames: Uint8Array[] }): void {
+    const { stream } = peer
+    const writer = this.#writer
+    writer.reset()
+    this.#writeHead({
+      toLife: stream.peerLife,
+      sent: part.sent,
+      total: stream.total,
+      acked: stream.received
+    })
+    for (const frame of part.frames) {
+      writer.varint(frame.length)
+      writer.raw(frame)
+    }
+    this.#outbox.send(peer.address, writer.copy())
+  }
+
+  #writeHead(head: { toLife: number; sent: number; total: number; acked: number }): void {
+    const { name, address, life } = this.#config
+    encodeEnvelopeHead(
+      { cluster: this.cluster, from: name, address, fromLife: life, ...head },
+      this.#writer
+    )
+  }
+}
