@@ -28,5 +28,9 @@ module.exports = {
     only('src/elastic', ['src/client', 'src/core', 'src/config', 'src/errors']),
     only('sim', ['src/node', 'src/commands', 'src/store', 'src/wire', 'src/core', 'src/errors'])
   ],
-  options: { tsPreCompilationDeps: true, tsConfig: { fileName: 'tsconfig.json' }, doNotFollow: { path: 'node_modules' }, enhancedResolveOptions: { extensions: ['.ts', '.js'], extensionAlias: { '.js': ['.ts', '.js'] } } }
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' }
+  }
 }

@@ -288,10 +288,9 @@ export class BalanceCluster {
   #split(peer: Peer): void {
     const mask = nextMask(peer.view.table.mask)
     // A transfer at either end is cancelled; the target forgets what it got.
-    this.#transfers = this.#transfers.filter((transfer) => {
-      this.#finish(transfer, false)
-      return false
-    })
+    const transfers = this.#transfers
+    this.#transfers = []
+    for (const transfer of transfers) this.#finish(transfer, false)
     this.tally.splits++
     if (mask > this.table.mask) this.table.expand(mask)
     if (peer.view.table.mask < mask) peer.view.table.expand(mask)

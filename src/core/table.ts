@@ -82,9 +82,8 @@ export class Table {
   }
 
   nameOf(index: NodeIndex): NodeName {
-    const name = this.#names[index]
-    assert(name !== undefined, `no node with index ${index}`)
-    return name
+    assert(index >= 0 && index < this.#names.length, `no node with index ${index}`)
+    return this.#names[index]
   }
 
   /** A hash of the name: the same in every table, so that all nodes break ties alike. */

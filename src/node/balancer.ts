@@ -8,8 +8,8 @@ import type { Action, Plan } from '../core/placement/action.js'
 import type { RuleSet } from '../core/placement/rule.js'
 import { judgeSplit } from '../core/placement/split.js'
 import { nextMask } from '../core/mask.js'
-import { MAX_COPIES } from '../core/table.js'
 import type { Cluster } from './cluster.js'
+import { holdersOf } from './knowledge.js'
 import type { Moves } from './moves.js'
 import type { Peer } from './peers.js'
 
@@ -84,7 +84,7 @@ export class Balancer {
         this.#moves.begin({ ...action, role: 'backup', beyondShare: true, reason })
         return
       case 'release': {
-        const holders = this.#holders(action.bucket).filter((node) => node !== action.to)
+        const holders = holdersOf(table, action.bucket).filter((node) => node !== action.to)
         if (table.primaryOf(action.bucket) !== view.self) return
         this.#cluster.changeRows([{ bucket: action.bucket, holders }], reason)
         this.wake()
@@ -109,15 +109,6 @@ export class Balancer {
         })
       }
     }
-  }
-
-  #holders(bucket: number): number[] {
-    const holders: number[] = []
-    for (let place = 0; place < MAX_COPIES; place++) {
-      const holder = this.#cluster.table.holderAt(bucket, place)
-      if (holder !== NOBODY) holders.push(holder)
-    }
-    return holders
   }
 
   /** The planted defect of a balancer that never rests. */

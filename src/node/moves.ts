@@ -9,13 +9,13 @@ import { ByteReader, ByteWriter } from '../core/bytes.js'
 import { NOBODY, type NodeIndex } from '../core/ids.js'
 import { mayFollow, type MoveStage } from '../core/migration/stage.js'
 import type { RuleSet } from '../core/placement/rule.js'
-import { MAX_COPIES } from '../core/table.js'
 import type { CopyCursor } from '../store/copy-cursor.js'
 import { decodeItem, Item } from '../store/item.js'
 import type { Key } from '../store/key.js'
 import type { Message } from '../wire/peer/message.js'
 import { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
+import { holdersOf } from './knowledge.js'
 import type { Peer } from './peers.js'
 
 /** Records per batch of a copy; small ones would make very large batches otherwise. */
@@ -102,7 +102,7 @@ export class Moves {
 
   /** Begins to ship a copy of one of this node's primaries. */
   begin(request: MoveRequest): boolean {
-    const { cluster } = { cluster: this.#cluster }
+    const cluster = this.#cluster
     const state = cluster.buckets[request.bucket]
     const peer = cluster.peerOf(request.to)
     if (this.busy || state?.role !== 'primary' || state.holding || peer === undefined || peer.dead)
@@ -194,22 +194,13 @@ export class Moves {
   }
 
   onOffer(peer: Peer, message: Extract<Message, { kind: 'offer' }>): void {
-    const { table, view, peers, now, store, buckets } = this.#cluster
-    const refuse = (reason: string): void => {
-      peers.send(peer, { kind: 'busy', move: message.move, reason }, now)
+    const { table, peers, now, store, buckets } = this.#cluster
+    const { move, bucket } = message
+    const refusal = this.#refusal(message)
+    if (refusal !== undefined) {
+      peers.send(peer, { kind: 'busy', move, reason: refusal }, now)
+      return
     }
-    if (this.busy) return refuse('already in a transfer')
-    if (message.mask !== table.mask) return refuse('another mask')
-    const { bucket, beyondShare } = message
-    const verdict = this.#rules.accept(view, {
-      kind: 'move',
-      bucket,
-      to: view.self,
-      copy: message.role,
-      beyondShare
-    })
-    if (!verdict.allow) return refuse(verdict.reason)
-    if (buckets[bucket] !== undefined) return refuse('already held here')
     store.drop(bucket)
     const items = store.open(bucket)
     const state = new BucketState(items, {
@@ -219,9 +210,21 @@ export class Moves {
     })
     state.source = peer.name
     buckets[bucket] = state
-    this.#incoming = { id: message.move, peer, state, progressMs: now }
+    this.#incoming = { id: move, peer, state, progressMs: now }
     this.#refresh()
-    peers.send(peer, { kind: 'accept', move: message.move }, now)
+    peers.send(peer, { kind: 'accept', move }, now)
+  }
+
+  /** Why an offer cannot be taken now; undefined if it can. */
+  #refusal(offer: Extract<Message, { kind: 'offer' }>): string | undefined {
+    const { table, view, buckets } = this.#cluster
+    if (this.busy) return 'already in a transfer'
+    if (offer.mask !== table.mask) return 'another mask'
+    if (buckets[offer.bucket] !== undefined) return 'already held here'
+    const { bucket, beyondShare, role } = offer
+    const action = { kind: 'move', bucket, to: view.self, copy: role, beyondShare } as const
+    const verdict = this.#rules.accept(view, action)
+    return verdict.allow ? undefined : verdict.reason
   }
 
   onAccept(peer: Peer, id: number): void {
@@ -406,11 +409,7 @@ export class Moves {
 
   #changeRow(out: Outgoing): void {
     const { table, self } = this.#cluster
-    const holders: NodeIndex[] = []
-    for (let place = 0; place < MAX_COPIES; place++) {
-      const holder = table.holderAt(out.bucket, place)
-      if (holder !== NOBODY) holders.push(holder)
-    }
+    const holders = holdersOf(table, out.bucket)
     if (holders.includes(out.to) && out.ships) return
     let next: NodeIndex[]
     if (!out.ships) next = [out.to, ...holders.filter((node) => node !== out.to)]

@@ -312,7 +312,7 @@ export class Requests {
     this.#limbo.delete(session)
     session.block = undefined
     this.#run(session, now)
-    if (session.block === undefined) session.blockedSinceMs = 0
+    if (!session.isBlocked) session.blockedSinceMs = 0
   }
 
   #timeOut(session: Session, now: number): void {

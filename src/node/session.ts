@@ -44,6 +44,10 @@ export class Session {
     this.remote = remote
   }
 
+  get isBlocked(): boolean {
+    return this.block !== undefined
+  }
+
   get waits(): boolean {
     return this.#segments.length > 0
   }

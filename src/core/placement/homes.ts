@@ -10,15 +10,25 @@
  * places with an earlier one.
  */
 import { NOBODY, type NodeIndex } from '../ids.js'
-import { mix } from '../table.js'
-import type { Arrangement } from './arrangement.js'
+import { mix, type Table } from '../table.js'
+import type { Roster } from './roster.js'
+import type { Shares } from './shares.js'
 import { wouldCrowd } from './zones.js'
+
+/** What an assignment is made from; an `Arrangement` is one. */
+export interface Housing {
+  readonly table: Table
+  readonly roster: Roster
+  readonly shares: Shares
+  quotaOf(node: NodeIndex): number
+  countStaying(bucket: number): number
+}
 
 /** A home for each homeless copy: `homes.get(bucket)` lists the nodes that should take one.
  *  In the order of danger: buckets with the fewest copies come first. */
 export type Homes = Map<number, NodeIndex[]>
 
-function findHomeless(arrangement: Arrangement): number[] {
+function findHomeless(arrangement: Housing): number[] {
   const { table } = arrangement
   const { copies } = arrangement.shares
   const homeless: { bucket: number; have: number }[] = []
@@ -31,7 +41,7 @@ function findHomeless(arrangement: Arrangement): number[] {
   return homeless.map(({ bucket }) => bucket)
 }
 
-export function assignHomes(arrangement: Arrangement): Homes {
+export function assignHomes(arrangement: Housing): Homes {
   const { table, roster } = arrangement
   const { copies } = arrangement.shares
   const room = new Map<NodeIndex, number>()
@@ -56,7 +66,7 @@ export function assignHomes(arrangement: Arrangement): Homes {
 }
 
 function fits(
-  { table, roster }: Arrangement,
+  { table, roster }: Housing,
   bucket: number,
   { node, taken }: { node: NodeIndex; taken: readonly NodeIndex[] }
 ): boolean {
@@ -65,7 +75,7 @@ function fits(
 }
 
 function bestHome(
-  arrangement: Arrangement,
+  arrangement: Housing,
   bucket: number,
   { room, taken }: { room: ReadonlyMap<NodeIndex, number>; taken: readonly NodeIndex[] }
 ): NodeIndex {
@@ -84,7 +94,7 @@ function bestHome(
 
 /** Gives the bucket another bucket's home, where that other one can use the room that is left. */
 function placeBySwap(
-  arrangement: Arrangement,
+  arrangement: Housing,
   bucket: number,
   { homes, room }: { homes: Map<number, NodeIndex[]>; room: Map<NodeIndex, number> }
 ): void {
@@ -118,7 +128,7 @@ function placeBySwap(
 }
 
 function emptier(
-  arrangement: Arrangement,
+  arrangement: Housing,
   bucket: number,
   { node, than }: { node: NodeIndex; than: NodeIndex }
 ): boolean {
