@@ -16,14 +16,27 @@ module.exports = {
       from: { path: '^(src/(core|store|commands|wire|node)|sim)/', pathNot: '\\.test\\.ts$' },
       to: { dependencyTypes: ['core', 'npm', 'npm-dev', 'npm-optional', 'npm-peer'] }
     },
-    { name: 'no-tests-in-code', severity: 'error', from: { pathNot: '\\.test\\.ts$|^test/' }, to: { path: '\\.test\\.ts$|^test/' } },
+    {
+      name: 'no-tests-in-code',
+      severity: 'error',
+      from: { pathNot: '\\.test\\.ts$|^test/' },
+      to: { path: '\\.test\\.ts$|^test/' }
+    },
     only('src/core', []),
     only('src/store', ['src/core']),
     only('src/commands', ['src/store', 'src/core', 'src/wire', 'src/errors']),
     only('src/wire', ['src/core', 'src/errors']),
     only('src/config', ['src/core', 'src/errors']),
     only('src/node', ['src/commands', 'src/store', 'src/wire', 'src/core', 'src/errors']),
-    only('src/runtime', ['src/node', 'src/commands', 'src/store', 'src/wire', 'src/core', 'src/config', 'src/errors']),
+    only('src/runtime', [
+      'src/node',
+      'src/commands',
+      'src/store',
+      'src/wire',
+      'src/core',
+      'src/config',
+      'src/errors'
+    ]),
     only('src/client', ['src/wire', 'src/core', 'src/errors']),
     only('src/elastic', ['src/client', 'src/core', 'src/config', 'src/errors']),
     only('sim', ['src/node', 'src/commands', 'src/store', 'src/wire', 'src/core', 'src/errors'])

@@ -6,10 +6,30 @@ export default defineConfig({
     reporters: ['default'],
     coverage: { provider: 'v8', include: ['src/**/*.ts', 'sim/**/*.ts'] },
     projects: [
-      { test: { name: 'unit', include: ['src/**/*.test.ts', 'sim/**/*.test.ts', 'bench/**/*.test.ts'], testTimeout: 60_000 } },
-      { test: { name: 'transcripts', include: ['test/transcripts/**/*.test.ts'], testTimeout: 60_000 } },
+      {
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'sim/**/*.test.ts', 'bench/**/*.test.ts'],
+          testTimeout: 60_000
+        }
+      },
+      {
+        test: {
+          name: 'transcripts',
+          include: ['test/transcripts/**/*.test.ts'],
+          testTimeout: 60_000
+        }
+      },
       { test: { name: 'sim', include: ['test/sim/**/*.test.ts'], testTimeout: 300_000 } },
       { test: { name: 'cli', include: ['test/cli/**/*.test.ts'], testTimeout: 120_000 } },
+      {
+        test: {
+          name: 'conformance',
+          include: ['test/conformance/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 180_000
+        }
+      },
       { test: { name: 'docs', include: ['test/docs/**/*.test.ts'], testTimeout: 60_000 } },
       { test: { name: 'package', include: ['test/package/**/*.test.ts'], testTimeout: 180_000 } }
     ]

@@ -27,7 +27,9 @@ function run(what, command, args) {
 
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 20 || (major === 20 && minor < 11)) {
-  process.stderr.write(`setup: Node.js 20.11 or newer is needed, this is ${process.versions.node}\n`)
+  process.stderr.write(
+    `setup: Node.js 20.11 or newer is needed, this is ${process.versions.node}\n`
+  )
   process.exit(1)
 }
 
@@ -37,9 +39,17 @@ if (modifiedMs(join(root, 'package-lock.json')) > modifiedMs(installed)) {
 }
 
 const stamp = join(root, 'dist', '.built')
-const sources = Math.max(...['src', 'sim', 'bench'].map((f) => newestMs(join(root, f))), modifiedMs(join(root, 'tsconfig.build.json')), modifiedMs(join(root, 'tsconfig.base.json')))
+const sources = Math.max(
+  ...['src', 'sim', 'bench'].map((f) => newestMs(join(root, f))),
+  modifiedMs(join(root, 'tsconfig.build.json')),
+  modifiedMs(join(root, 'tsconfig.base.json'))
+)
 if (sources > modifiedMs(stamp)) {
-  run('Building', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'])
+  run('Building', process.execPath, [
+    join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
+    '-p',
+    'tsconfig.build.json'
+  ])
   mkdirSync(dirname(stamp), { recursive: true })
   writeFileSync(stamp, '')
 }

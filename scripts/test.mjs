@@ -20,7 +20,9 @@ const steps = [
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !steps.some(([step]) => step === name))
 if (unknown.length > 0) {
-  process.stderr.write(`test: no step ${unknown.join(', ')}; there are: ${steps.map(([step]) => step).join(', ')}\n`)
+  process.stderr.write(
+    `test: no step ${unknown.join(', ')}; there are: ${steps.map(([step]) => step).join(', ')}\n`
+  )
   process.exit(2)
 }
 for (const [name, command, args] of steps) {

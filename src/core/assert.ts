@@ -9,8 +9,3 @@ export class AssertionError extends Error {
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new AssertionError(message)
 }
-
-/** For `switch` over a union: the compiler refuses a forgotten kind, and so does the process. */
-export function unreachable(value: never): never {
-  throw new AssertionError(`unreachable: ${JSON.stringify(value)}`)
-}

@@ -18,7 +18,7 @@ test('the same seed gives the same sequence, another seed another', () => {
 })
 
 test('a seed that was printed once means the same for ever', () => {
-  expect(draw(new Random(1), 4)).toEqual(PINNED)
+  expect(draw(new Random(1), 4)).toEqual([393288148, 2174103013, 3814759091, 2092745082])
 })
 
 test('what a fork draws does not change what its origin draws', () => {

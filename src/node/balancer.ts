@@ -4,9 +4,9 @@
  * heartbeats are the documents' PINGs.
  */
 import { NOBODY } from '../core/ids.js'
-import type { Action, Plan } from '../core/placement/action.js'
+import type { Action, Plan, Verdict } from '../core/placement/action.js'
 import type { RuleSet } from '../core/placement/rule.js'
-import { judgeSplit } from '../core/placement/split.js'
+import { judgeOversize, judgeSplit } from '../core/placement/split.js'
 import { nextMask } from '../core/mask.js'
 import type { Cluster } from './cluster.js'
 import { holdersOf } from './knowledge.js'
@@ -42,7 +42,8 @@ export class Balancer {
     const { now, config, view, table, peers, random } = this.#cluster
     if (now < this.due) return
     const split = judgeSplit(view)
-    if (split.allow) this.#split(nextMask(table.mask), split.reason)
+    const oversize = split.allow ? split : this.#judgeSizes()
+    if (oversize.allow) this.#split(nextMask(table.mask), oversize.reason)
     const other = this.#rules.ask(view, random)
     const peer = other === NOBODY ? undefined : this.#cluster.peerOf(other)
     this.due = now + (other === NOBODY ? config.askSlowMs : config.askFastMs)
@@ -52,6 +53,17 @@ export class Balancer {
       return
     }
     peers.send(peer, { kind: 'levelAsk' }, now)
+  }
+
+  /** One of this node's buckets may be far larger than the rest. */
+  #judgeSizes(): Verdict {
+    const { buckets, config, table } = this.#cluster
+    const sizes = []
+    for (const state of buckets) {
+      if (state?.role === 'primary') sizes.push({ bucket: state.id, bytes: state.items.bytes })
+    }
+    const { splitFactor, splitBytesMin } = config
+    return judgeOversize(sizes, { factor: splitFactor, bytesMin: splitBytesMin, mask: table.mask })
   }
 
   /** The answer came. */

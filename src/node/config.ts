@@ -18,6 +18,10 @@ export interface NodeConfig {
   /** 16, 256, 4096; the first node's counts. */
   readonly buckets: number
   readonly splitAt: number
+  /** A bucket this many times larger than the mean of the others makes all split; 0 never. */
+  readonly splitFactor: number
+  /** Below this size no bucket is too large, whatever the others have. */
+  readonly splitBytesMin: number
   readonly hash: PlacementHashName
   readonly acks: Acks
   readonly weight: number
@@ -77,6 +81,8 @@ export const NODE_DEFAULTS = {
   copies: 2,
   buckets: 256,
   splitAt: 6,
+  splitFactor: 20,
+  splitBytesMin: 64 * 1024 * 1024,
   hash: 'redis',
   acks: 'all',
   weight: 1,

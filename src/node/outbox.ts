@@ -46,5 +46,5 @@ export type NodeEvent =
       readonly instead: NodeName
     }
   | { readonly kind: 'lost'; readonly bucket: number; readonly epoch: number }
-  | { readonly kind: 'peerError'; readonly node: NodeName; readonly reason: string }
+  | { readonly kind: 'peerError'; readonly node: string; readonly reason: string }
   | { readonly kind: 'mayGo' }

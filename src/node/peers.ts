@@ -6,7 +6,12 @@
 import { ByteReader, ByteWriter, FormatError } from '../core/bytes.js'
 import type { NodeName } from '../core/ids.js'
 import { Stream } from '../core/replication/stream.js'
-import { decodeEnvelopeHead, encodeEnvelopeHead } from '../wire/peer/envelope.js'
+import {
+  decodeEnvelopeHead,
+  encodeEnvelopeHead,
+  ENVELOPE_BYTES_MAX,
+  type EnvelopeHead
+} from '../wire/peer/envelope.js'
 import { decodeMessage, encodeMessage, type Message } from '../wire/peer/message.js'
 import type { NodeConfig } from './config.js'
 import type { Outbox } from './outbox.js'
@@ -135,7 +140,8 @@ export class Peers {
   receive(envelope: Uint8Array, now: number): void {
     this.#now = now
     const reader = ByteReader.over(envelope)
-    const head = decodeEnvelopeHead(reader)
+    const head = this.#readHead(reader)
+    if (head === undefined) return
     if (head.from === this.#config.name) return
     if (this.cluster !== 0 && head.cluster !== 0 && head.cluster !== this.cluster) {
       const reason = `it belongs to another cluster`
@@ -224,6 +230,18 @@ export class Peers {
     return bytes
   }
 
+  /** Whoever sends what is no envelope is not known by name: it is reported and forgotten. */
+  #readHead(reader: ByteReader): EnvelopeHead | undefined {
+    try {
+      if (reader.remaining > ENVELOPE_BYTES_MAX) throw new FormatError('an envelope is too large')
+      return decodeEnvelopeHead(reader)
+    } catch (error) {
+      if (!(error instanceof FormatError)) throw error
+      this.#outbox.event({ kind: 'peerError', node: 'unknown', reason: error.message })
+      return undefined
+    }
+  }
+
   #process(peer: Peer, reader: ByteReader, sent: number): void {
     const { stream } = peer
     if (sent > stream.received) {
@@ -233,12 +251,12 @@ export class Peers {
     }
     let number = sent
     while (reader.remaining > 0) {
-      const length = reader.varint()
-      const at = reader.skip(length)
       number++
       stream.owesAck = true
-      if (number !== stream.received + 1) continue
       try {
+        const length = reader.varint()
+        const at = reader.skip(length)
+        if (number !== stream.received + 1) continue
         const message = decodeMessage(reader.bytes.subarray(at, at + length))
         this.#handlers.message(peer, message, this.#now)
       } catch (error) {

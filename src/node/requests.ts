@@ -13,6 +13,7 @@ import { findCommand, hasArity, checkArity } from '../commands/registry.js'
 import { RequestParser, INCOMPLETE, PROTOCOL_ERROR } from '../wire/resp/request-parser.js'
 import { ReplyWriter } from '../wire/resp/reply-writer.js'
 import { encodeArguments } from '../wire/resp/request-writer.js'
+import { StoreLimitError } from '../store/slab.js'
 import type { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
 import type { Copies } from './copies.js'
@@ -26,6 +27,13 @@ const HOPS_MAX = 6
 const WORDS_MAX = 8
 /** Requests of other nodes get negative session numbers. */
 const REMOTE_SESSIONS = -1
+
+/** As Redis words them, where it has the same limit. */
+const LIMIT_TEXTS = {
+  'slab-full': "OOM command not allowed when used memory > 'maxmemory'.",
+  'value-too-long': 'ERR string exceeds maximum allowed size (proto-max-bulk-len)',
+  'key-too-long': 'ERR key is longer than 65535 bytes'
+} as const
 
 export class Requests {
   readonly #cluster: Cluster
@@ -233,11 +241,24 @@ export class Requests {
     this.#point(call, bytes, span.now)
     call.bucket = state.items
     call.version = write ? this.#cluster.clock.next(span.now) : 0
-    const before = this.#reply.length
-    command.execute(call)
-    if (call.change !== undefined) this.#written(session, state, { command, before, ...span })
+    if (!this.#perform(command)) return true
+    if (call.change !== undefined) this.#written(session, state, span)
     else if (!state.isSettled()) this.#copies.gateRead(state, call.key, this.#gates)
     return true
+  }
+
+  /** Executes the command; a limit of the store is the client's to hear, and changes nothing. */
+  #perform(command: Command): boolean {
+    const before = this.#reply.length
+    try {
+      command.execute(this.#call)
+      return true
+    } catch (error) {
+      if (!(error instanceof StoreLimitError)) throw error
+      this.#reply.truncate(before)
+      this.#reply.error(LIMIT_TEXTS[error.limit])
+      return false
+    }
   }
 
   #point(call: Call, bytes: Uint8Array, now: number): void {
@@ -254,7 +275,7 @@ export class Requests {
   #written(
     session: Session,
     state: BucketState,
-    span: { from: number; to: number; command: Command; before: number; now: number }
+    span: { from: number; to: number; now: number }
   ): void {
     const call = this.#call
     const raw =
