@@ -30,6 +30,14 @@ export default defineConfig({
           hookTimeout: 180_000
         }
       },
+      {
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 60_000
+        }
+      },
       { test: { name: 'docs', include: ['test/docs/**/*.test.ts'], testTimeout: 60_000 } },
       { test: { name: 'package', include: ['test/package/**/*.test.ts'], testTimeout: 180_000 } }
     ]

@@ -117,6 +117,12 @@ export class Node implements Cluster {
     this.peers.receive(envelope, now)
   }
 
+  /** The driver has a new link to another node; what was on an old one may be lost. */
+  linkUp(address: string, now: number): void {
+    this.#now = now
+    this.peers.linkUp(address, now)
+  }
+
   open(session: number, now: number): void {
     this.#now = now
     this.#requests.open(session)

@@ -130,6 +130,11 @@ export class Peers {
     }
   }
 
+  /** A new link to that address: whatever the old one swallowed goes again. */
+  linkUp(address: string, now: number): void {
+    for (const peer of this.#byName.values()) if (peer.address === address) peer.stream.rewind(now)
+  }
+
   /** It has been silent for too long. What was written for it so far is not waited for any more. */
   bury(peer: Peer, now: number): void {
     this.#closeBatch(peer, now)
