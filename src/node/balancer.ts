@@ -38,6 +38,12 @@ export class Balancer {
     this.due = Math.min(this.due, this.#cluster.now)
   }
 
+  /** The other side was not ready: not again at once, and not in step with others. */
+  backOff(): void {
+    const { now, config, random } = this.#cluster
+    this.due = Math.max(this.due, now + config.askFastMs + random.below(config.askFastMs))
+  }
+
   tick(): void {
     const { now, config, view, table, peers, random } = this.#cluster
     if (now < this.due) return

@@ -161,7 +161,8 @@ export class Copies {
   #takes(state: BucketState, peer: Peer, entry: Entry): boolean {
     if (state.source !== peer.name) return false
     if (state.role === 'incoming') {
-      if (state.caughtUp) state.seq = entry.seq
+      if (state.shared !== undefined) state.shared.seq = entry.seq
+      else if (state.caughtUp) state.seq = entry.seq
       return true
     }
     if (state.role !== 'backup' || entry.epoch !== state.epoch) return false

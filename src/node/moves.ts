@@ -52,15 +52,16 @@ interface Outgoing extends MoveRequest {
 interface Incoming {
   readonly id: number
   readonly peer: Peer
-  readonly state: BucketState
+  /** One, or its pieces after a split; those whose row names this node leave the list. */
+  states: BucketState[]
   progressMs: number
 }
 
 export interface MoveHandlers {
   /** Requests of this bucket may go on. */
   release(state: BucketState): void
-  /** A move has ended: time to look for the next one. */
-  ended(): void
+  /** A move has ended, well or not: time to look for the next one. */
+  ended(done: boolean): void
 }
 
 export class Moves {
@@ -97,7 +98,7 @@ export class Moves {
   }
 
   isIncoming(bucket: number): boolean {
-    return this.#incoming?.state.id === bucket
+    return this.#incoming?.states.some((state) => state.id === bucket) === true
   }
 
   /** Begins to ship a copy of one of this node's primaries. */
@@ -166,31 +167,35 @@ export class Moves {
   }
 
   onShip(peer: Peer, message: Extract<Message, { kind: 'ship' }>): void {
-    const { table, view, peers, now } = this.#cluster
+    const { table, peers, now } = this.#cluster
     const { bucket, reason, beyondShare } = message
-    const to = table.indexOf(message.to)
-    const fresh =
-      message.mask === table.mask && message.epoch === table.epochOf(bucket) && to !== NOBODY
-    const replaces = table.indexOf(peer.name)
-    const fits = fresh && table.primaryOf(bucket) === view.self && table.isHolder(bucket, replaces)
-    const request = {
-      bucket,
-      to,
-      role: 'backup',
-      replaces,
-      beyondShare,
-      reason,
-      initiator: peer
-    } as const
-    if (fits && !table.isHolder(bucket, to) && this.begin(request)) return
-    peers.send(peer, { kind: 'shipEnd', bucket, done: false, reason: 'busy' }, now)
+    const refusal = this.#shipRefusal(peer, message)
+    const [to, replaces] = [table.indexOf(message.to), table.indexOf(peer.name)]
+    const request = { bucket, to, role: 'backup', replaces, beyondShare, reason } as const
+    if (refusal === undefined && this.begin({ ...request, initiator: peer })) return
+    const why = refusal ?? 'the bucket or the target is not free'
+    peers.send(peer, { kind: 'shipEnd', bucket, done: false, reason: why }, now)
   }
 
-  onShipEnd(bucket: number): void {
+  /** Why a backup's copy cannot be shipped for it now; undefined if it can. */
+  #shipRefusal(peer: Peer, message: Extract<Message, { kind: 'ship' }>): string | undefined {
+    const { table, view } = this.#cluster
+    const { bucket } = message
+    const to = table.indexOf(message.to)
+    if (this.busy) return 'already in a transfer'
+    if (message.mask !== table.mask) return 'another mask'
+    if (message.epoch !== table.epochOf(bucket)) return 'another row'
+    if (table.primaryOf(bucket) !== view.self) return 'not the primary'
+    if (!table.isHolder(bucket, table.indexOf(peer.name))) return 'not a holder'
+    if (to === NOBODY || table.isHolder(bucket, to)) return 'not a target'
+    return undefined
+  }
+
+  onShipEnd(bucket: number, done: boolean): void {
     if (this.#asked?.bucket !== bucket) return
     this.#asked = undefined
     this.#refresh()
-    this.#handlers.ended()
+    this.#handlers.ended(done)
   }
 
   onOffer(peer: Peer, message: Extract<Message, { kind: 'offer' }>): void {
@@ -210,7 +215,7 @@ export class Moves {
     })
     state.source = peer.name
     buckets[bucket] = state
-    this.#incoming = { id: move, peer, state, progressMs: now }
+    this.#incoming = { id: move, peer, states: [state], progressMs: now }
     this.#refresh()
     peers.send(peer, { kind: 'accept', move }, now)
   }
@@ -254,7 +259,7 @@ export class Moves {
       const { bytes, view, offset, length } = item.key
       this.#key.set(bytes, view, offset, length, item.placementHash)
       this.#cluster.clock.observe(item.version)
-      incoming.state.items.applyItem(this.#key, item)
+      incoming.states[0].items.applyItem(this.#key, item)
     }
   }
 
@@ -262,8 +267,8 @@ export class Moves {
     const incoming = this.#incomingOf(peer, id)
     if (incoming === undefined) return
     incoming.progressMs = this.#cluster.now
-    incoming.state.caughtUp = true
-    incoming.state.seq = seq
+    incoming.states[0].caughtUp = true
+    incoming.states[0].seq = seq
   }
 
   onCancel(peer: Peer, id: number, reason: string): void {
@@ -275,11 +280,22 @@ export class Moves {
 
   /** The row of the bucket now names this node: the copy that came in is a real one. */
   arrived(bucket: number): void {
-    if (this.#incoming?.state.id !== bucket) return
-    this.#incoming = undefined
+    const incoming = this.#incoming
+    if (incoming === undefined) return
+    incoming.states = incoming.states.filter((state) => state.id !== bucket)
     this.#cluster.view.lastTransfer = bucket
+    if (incoming.states.length > 0) return
+    this.#incoming = undefined
     this.#refresh()
-    this.#handlers.ended()
+    this.#handlers.ended(true)
+  }
+
+  /**
+   * A copy on its way here was cut in pieces with everything else. It has everything by then, so that only the
+   * source knows whether the row is changed already: it is kept until the source says.
+   */
+  incomingSplit(children: BucketState[]): void {
+    if (this.#incoming !== undefined) this.#incoming.states = children
   }
 
   /** Sends the next batches of a copy, as far as the window allows. */
@@ -328,7 +344,7 @@ export class Moves {
       this.#giveUp(incoming, 'the source is silent')
     }
     if (this.#asked !== undefined && now - this.#asked.sinceMs > 2 * config.moveStallMs) {
-      this.onShipEnd(this.#asked.bucket)
+      this.onShipEnd(this.#asked.bucket, false)
     }
     this.pump()
   }
@@ -340,7 +356,7 @@ export class Moves {
     const asked = this.#asked
     if (asked !== undefined) {
       const primary = this.#cluster.table.primaryOf(asked.bucket)
-      if (this.#cluster.peerOf(primary) === peer) this.onShipEnd(asked.bucket)
+      if (this.#cluster.peerOf(primary) === peer) this.onShipEnd(asked.bucket, false)
     }
   }
 
@@ -404,7 +420,7 @@ export class Moves {
       )
     }
     this.#handlers.release(state)
-    this.#handlers.ended()
+    this.#handlers.ended(true)
   }
 
   #changeRow(out: Outgoing): void {
@@ -427,7 +443,7 @@ export class Moves {
       peers.send(out.initiator, { kind: 'shipEnd', bucket: out.bucket, done: false, reason }, now)
     }
     this.#handlers.release(out.state)
-    this.#handlers.ended()
+    this.#handlers.ended(false)
   }
 
   #end(out: Outgoing): void {
@@ -438,7 +454,9 @@ export class Moves {
     this.#refresh()
   }
 
+  /** Not once it has everything: then the row may be changed already, and only the source can tell. */
   #giveUp(incoming: Incoming, reason: string): void {
+    if (incoming.states.some((state) => state.caughtUp)) return
     const { peers, now } = this.#cluster
     peers.send(incoming.peer, { kind: 'cancel', move: incoming.id, reason }, now)
     this.#dropIncoming(incoming)
@@ -446,14 +464,14 @@ export class Moves {
 
   #dropIncoming(incoming: Incoming): void {
     const { buckets, store } = this.#cluster
-    const { id } = incoming.state
-    if (buckets[id] === incoming.state) {
-      buckets[id] = undefined
-      store.drop(id)
+    for (const state of incoming.states) {
+      if (buckets[state.id] !== state) continue
+      buckets[state.id] = undefined
+      store.drop(state.id)
     }
     this.#incoming = undefined
     this.#refresh()
-    this.#handlers.ended()
+    this.#handlers.ended(false)
   }
 
   #enter(out: Outgoing, stage: MoveStage, reason = out.reason): void {

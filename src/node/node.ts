@@ -76,7 +76,7 @@ export class Node implements Cluster {
     const rules = new CurrentRules()
     this.#moves = new Moves(this, rules, {
       release: (state) => this.#requests.releaseHeld(state, this.#now),
-      ended: () => this.#balancer.wake()
+      ended: (done) => (done ? this.#balancer.wake() : this.#balancer.backOff())
     })
     this.#rows = this.#createRows()
     this.#membership = this.#createMembership()
@@ -212,6 +212,7 @@ export class Node implements Cluster {
       isIncoming: (bucket) => this.#moves.isIncoming(bucket),
       rowChanged: (bucket) => this.#moves.rowChanged(bucket),
       cancelMoves: (reason) => this.#moves.cancelAll(reason),
+      incomingSplit: (children) => this.#moves.incomingSplit(children),
       isAlive: (node) => this.#membership.isAlive(node)
     })
   }
@@ -303,7 +304,7 @@ export class Node implements Cluster {
         this.#moves.onShip(peer, message)
         return true
       case 'shipEnd':
-        this.#moves.onShipEnd(message.bucket)
+        this.#moves.onShipEnd(message.bucket, message.done)
         return true
       default:
         return false

@@ -22,6 +22,8 @@ export interface RowHandlers {
   /** A move may have lost its ground. */
   rowChanged(bucket: number): void
   cancelMoves(reason: string): void
+  /** A copy that was on its way here is in pieces now. */
+  incomingSplit(children: BucketState[]): void
   isAlive(node: number): boolean
 }
 
@@ -149,20 +151,24 @@ export class Rows {
   }
 
   #splitState(state: BucketState, old: number): void {
+    const children: BucketState[] = []
     const { store, buckets, table } = this.#cluster
     const { mask } = table
-    const shared = state.role === 'backup' ? { seq: state.shared?.seq ?? state.seq } : undefined
+    const shared = state.role === 'primary' ? undefined : { seq: state.shared?.seq ?? state.seq }
     for (const items of store.split(state.id, old, mask)) {
       const child = new BucketState(items, { mask, role: state.role, epoch: state.epoch })
       child.seq = state.seq
       child.shared = shared
       child.source = state.source
+      child.caughtUp = state.caughtUp
       child.backups = [...state.backups]
       child.lastFrames = [...state.lastFrames]
       child.lastVersion = state.lastVersion
       child.settledVersion = state.settledVersion
       buckets[items.id] = child
+      children.push(child)
     }
+    if (state.role === 'incoming') this.#handlers.incomingSplit(children)
   }
 
   /** Makes the bucket's role here what its row says. */
@@ -181,13 +187,17 @@ export class Rows {
   }
 
   #followAsPrimary(bucket: number, state: BucketState | undefined): void {
-    if (state === undefined) return // Listed, but nothing here: a former life held it.
     const { table, peers, clock, now } = this.#cluster
+    if (state === undefined) {
+      this.#stepAside(bucket)
+      return
+    }
     const was = state.role
     const epoch = table.epochOf(bucket)
     state.role = 'primary'
     state.epoch = epoch
     state.source = undefined
+    if (state.shared !== undefined) state.seq = state.shared.seq
     state.shared = undefined
     const backups = holdersOf(table, bucket).map((node) => this.#cluster.peerOf(node))
     state.setBackups(backups.filter((peer) => peer !== undefined))
@@ -200,6 +210,14 @@ export class Rows {
       peers.send(peer, { kind: 'promoted', bucket, epoch, seq: state.seq }, now)
     }
     if (was === 'incoming') this.#handlers.arrived(bucket)
+  }
+
+  /** Listed as primary, but nothing is here (a former life held it): a backup has it all. */
+  #stepAside(bucket: number): void {
+    const { table, view } = this.#cluster
+    const backups = holdersOf(table, bucket).filter((node) => node !== view.self)
+    const alive = backups.filter((node) => this.#handlers.isAlive(node))
+    if (alive.length > 0) this.change([{ bucket, holders: alive }], 'nothing is held here')
   }
 
   #followAsBackup(bucket: number, state: BucketState | undefined): void {

@@ -1,0 +1,311 @@
+import { describe, expect, it } from 'vitest'
+import { RespError } from '../wire/resp/reply-value.js'
+import { MiniCluster, type MiniClient, type MiniNode } from '../../test/support/mini-cluster.js'
+
+const KEYS = Array.from({ length: 100 }, (_, i) => `key:${i}`)
+
+function fill(client: MiniClient, keys: readonly string[] = KEYS, value = 'v'): void {
+  for (const key of keys) expect(client.call('SET', key, `${value} of ${key}`)).toBe('OK')
+}
+
+function expectAll(client: MiniClient, keys: readonly string[] = KEYS, value = 'v'): void {
+  for (const key of keys) expect(client.call('GET', key)).toBe(`${value} of ${key}`)
+}
+
+/** Two balanced nodes, and a key whose primary is on the first. */
+function pair(): { cluster: MiniCluster; a: MiniNode; b: MiniNode; key: string } {
+  const cluster = new MiniCluster()
+  const [a, b] = cluster.startAll('a', 'b')
+  const [key] = cluster.keysOn(a, 1)
+  return { cluster, a, b, key }
+}
+
+describe('serving', () => {
+  it('is done by one node alone', () => {
+    const cluster = new MiniCluster()
+    const a = cluster.start('a')
+    const client = cluster.client(a)
+    fill(client)
+    expectAll(client)
+    expect(client.call('GET', 'nothing')).toBe(null)
+    expect(client.call('PING')).toBe('PONG')
+    expect(a.primaries).toHaveLength(16)
+  })
+
+  it('is shared with a second node, which gets all backups and half the primaries', () => {
+    const cluster = new MiniCluster()
+    const a = cluster.start('a')
+    const client = cluster.client(a)
+    fill(client)
+    const b = cluster.start('b')
+    cluster.balance()
+    expect([a.primaries.length, a.backups.length]).toEqual([8, 8])
+    expect([b.primaries.length, b.backups.length]).toEqual([8, 8])
+    expect(cluster.differences()).toEqual([])
+    expectAll(client)
+  })
+
+  it('is possible through any node', () => {
+    const cluster = new MiniCluster()
+    const nodes = cluster.startAll('a', 'b', 'c')
+    nodes.forEach((at, i) => fill(cluster.client(at), KEYS, `value ${i}`))
+    for (const at of nodes) expectAll(cluster.client(at), KEYS, 'value 2')
+    cluster.run(100)
+    expect(cluster.differences()).toEqual([])
+  })
+
+  it('answers a pipeline over many nodes in order, however it is cut', () => {
+    const cluster = new MiniCluster()
+    const [a] = cluster.startAll('a', 'b', 'c')
+    const client = cluster.client(a)
+    const text = KEYS.map((key) => `*3\r\n$3\r\nSET\r\n$${key.length}\r\n${key}\r\n$1\r\n1\r\n`)
+    const bytes = new TextEncoder().encode(text.join('') + 'INCR key:7\r\nGET "key:7"\r\n')
+    for (let at = 0; at < bytes.length; at += 11) client.sendRaw(bytes.slice(at, at + 11))
+    cluster.runUntil(() => client.replies.length === KEYS.length + 2)
+    expect(client.replies).toEqual([...KEYS.map(() => 'OK'), 2, '2'])
+  })
+
+  it('refuses nothing and forgets nothing while a session closes in the middle', () => {
+    const { cluster, a, key } = pair()
+    const client = cluster.client(a)
+    client.send('SET', key, '1')
+    client.close()
+    cluster.run(50)
+    expect(client.replies).toEqual([])
+    expect(cluster.client(a).call('GET', key)).toBe('1')
+  })
+})
+
+describe('copies', () => {
+  it('hold a write back until the backup has it', () => {
+    const { cluster, a, key } = pair()
+    const client = cluster.client(a)
+    cluster.cut('a', 'b')
+    client.send('SET', key, 'new')
+    cluster.run(600)
+    expect(client.replies).toEqual([])
+    cluster.heal()
+    cluster.run(300)
+    expect(client.replies).toEqual(['OK'])
+    expect(a.eventsOf('died')).toEqual([])
+  })
+
+  it('do not show a write that is not acknowledged to any reader', () => {
+    const { cluster, a, key } = pair()
+    const [, other] = cluster.keysOn(a, 2)
+    const [writer, reader, bystander] = [a, a, a].map((at) => cluster.client(at))
+    expect(writer.call('SET', key, 'old')).toBe('OK')
+    cluster.cut('a', 'b')
+    writer.send('SET', key, 'new')
+    reader.send('GET', key)
+    bystander.send('GET', other)
+    cluster.run(600)
+    expect(writer.replies).toEqual(['OK'])
+    expect(reader.replies).toEqual([])
+    expect(bystander.replies).toEqual([null])
+    cluster.heal()
+    cluster.run(300)
+    expect(reader.replies).toEqual(['new'])
+  })
+
+  it('are not waited for by those who ask for acks=primary, but by those who read', () => {
+    const { cluster, a, key } = pair()
+    const [writer, reader] = [a, a].map((at) => cluster.client(at))
+    expect(writer.call('OC.ACKS', 'primary')).toBe('OK')
+    cluster.cut('a', 'b')
+    writer.send('SET', key, 'new')
+    expect(writer.replies).toEqual(['OK', 'OK'])
+    reader.send('GET', key)
+    cluster.run(600)
+    expect(reader.replies).toEqual([])
+    cluster.heal()
+    cluster.run(300)
+    expect(reader.replies).toEqual(['new'])
+  })
+
+  it('stop the writers when a backup owes too much, and let them go on', () => {
+    const cluster = new MiniCluster({ streamWindowBytes: 2000 })
+    const [a] = cluster.startAll('a', 'b')
+    const keys = cluster.keysOn(a, 50)
+    const client = cluster.client(a)
+    client.call('OC.ACKS', 'primary')
+    cluster.cut('a', 'b')
+    for (const key of keys) {
+      client.send('SET', key, 'x'.repeat(200))
+      cluster.run(1)
+    }
+    expect(client.replies.length).toBeGreaterThan(5)
+    expect(client.replies.length).toBeLessThan(20)
+    cluster.heal()
+    cluster.run(1000)
+    expect(client.replies).toHaveLength(51)
+    expect(cluster.differences()).toEqual([])
+  })
+
+  it('forget deletions everywhere once all have seen them', () => {
+    const { cluster, a, b } = pair()
+    const client = cluster.client(a)
+    fill(client)
+    for (const key of KEYS) expect(client.call('DEL', key)).toBe(1)
+    const buried = (at: MiniNode): number =>
+      at.held.reduce((sum, { items }) => sum + items.tombstones, 0)
+    expect([buried(a), buried(b)]).toEqual([100, 100])
+    cluster.run(2500)
+    expect([buried(a), buried(b)]).toEqual([0, 0])
+  })
+
+  it('keep a deletion while a backup has not seen it', () => {
+    const { cluster, a, key } = pair()
+    const client = cluster.client(a)
+    client.call('SET', key, 'v')
+    client.call('OC.ACKS', 'primary')
+    cluster.cut('a', 'b')
+    expect(client.call('DEL', key)).toBe(1)
+    const { items } = cluster.stateOf(key, a.node)!
+    cluster.run(900)
+    expect(items.tombstones).toBe(1)
+  })
+
+  it('lose what has expired, all of them, although nobody reads it', () => {
+    const { cluster, a, b } = pair()
+    const client = cluster.client(a)
+    for (const key of KEYS) client.call('SET', key, 'v', 'PX', '700')
+    const items = (at: MiniNode): number => at.held.reduce((sum, { items }) => sum + items.items, 0)
+    expect([items(a), items(b)]).toEqual([100, 100])
+    cluster.run(3000)
+    expect([items(a), items(b)]).toEqual([0, 0])
+    expect(cluster.differences()).toEqual([])
+  })
+})
+
+describe('a node that fails', () => {
+  it('is replaced by its backups, which have every acknowledged value', () => {
+    const cluster = new MiniCluster()
+    const [a, b, c] = cluster.startAll('a', 'b', 'c')
+    fill(cluster.client(a))
+    b.kill()
+    const client = cluster.client(c)
+    expectAll(client)
+    cluster.balance()
+    expect(cluster.differences()).toEqual([])
+    expect([a, c].flatMap((at) => at.eventsOf('lost'))).toEqual([])
+  })
+
+  it('has its requests that were passed on answered: reads again, writes as unknown', () => {
+    const { cluster, a, b } = pair()
+    const [key] = cluster.keysOn(b, 1)
+    expect(cluster.client(a).call('SET', key, 'v')).toBe('OK')
+    const [reader, writer] = [cluster.client(a), cluster.client(a)]
+    b.kill()
+    reader.send('GET', key)
+    writer.send('SET', key, 'w')
+    cluster.run(3000)
+    expect(reader.replies).toEqual(['v'])
+    expect(writer.replies).toEqual([
+      new RespError('OC_UNKNOWN the primary died; the write may have happened')
+    ])
+  })
+
+  it('steps down when it was only paused, and gets fresh copies', () => {
+    const cluster = new MiniCluster()
+    const [a, b, c] = cluster.startAll('a', 'b', 'c')
+    fill(cluster.client(a), KEYS, 'old')
+    b.pause()
+    cluster.run(2000)
+    fill(cluster.client(c), KEYS, 'new')
+    b.resume()
+    cluster.run(500)
+    cluster.balance()
+    cluster.run(1500)
+    expect(cluster.differences()).toEqual([])
+    expectAll(cluster.client(b), KEYS, 'new')
+    expect(b.held.length).toBeGreaterThan(0)
+  })
+
+  it('comes back with nothing after a restart and is filled again', () => {
+    const cluster = new MiniCluster()
+    const [a, b] = cluster.startAll('a', 'b', 'c')
+    fill(cluster.client(a))
+    b.kill()
+    cluster.run(50) // Back before anybody noticed.
+    cluster.start('b')
+    cluster.run(500)
+    cluster.balance()
+    expect(cluster.differences()).toEqual([])
+    expectAll(cluster.client(a))
+    expectAll(cluster.client(b))
+  })
+
+  it('leaves buckets that nobody holds: they are announced and start empty', () => {
+    const cluster = new MiniCluster({ lostAfterMs: 2000 })
+    const [a, b, c] = cluster.startAll('a', 'b', 'c')
+    fill(cluster.client(a))
+    b.kill()
+    c.kill()
+    cluster.run(6000)
+    const lost = a.eventsOf('lost')
+    expect(lost.length).toBeGreaterThan(0)
+    expect(a.primaries).toHaveLength(16)
+    expect(cluster.client(a).call('SET', KEYS[0], 'again')).toBe('OK')
+  })
+})
+
+describe('a node that leaves', () => {
+  it('gives away everything and may go', () => {
+    const cluster = new MiniCluster()
+    const [a, b, c] = cluster.startAll('a', 'b', 'c')
+    fill(cluster.client(a))
+    b.input((node, now) => node.leave(now))
+    cluster.runUntil(() => b.eventsOf('mayGo').length > 0)
+    expect(b.held).toEqual([])
+    expectAll(cluster.client(c))
+    cluster.run(100)
+    b.kill()
+    cluster.run(3000)
+    expect(a.eventsOf('died')).toEqual([])
+    expect(cluster.differences()).toEqual([])
+    expectAll(cluster.client(a))
+  })
+
+  it('is still a door to the others until it goes', () => {
+    const cluster = new MiniCluster()
+    const [a, b] = cluster.startAll('a', 'b')
+    b.input((node, now) => node.leave(now))
+    const client = cluster.client(b)
+    fill(client)
+    cluster.runUntil(() => b.eventsOf('mayGo').length > 0)
+    expectAll(client)
+    expect(a.primaries).toHaveLength(16)
+  })
+})
+
+describe('a split', () => {
+  it('under traffic keeps every key, and nodes with the old mask go on serving', () => {
+    const cluster = new MiniCluster({}, { delayMs: 30, jitterMs: 5 })
+    const [a, b] = cluster.startAll('a', 'b')
+    fill(cluster.client(a))
+    const c = cluster.start('c', { splitAt: 16 })
+    // A session does one thing after the other: many of them, so that something happens all the time.
+    const clients = Array.from({ length: 600 }, (_, i) => cluster.client([a, b, c][i % 3]))
+    const sent: string[] = []
+    let oldMasks = 0
+    for (let i = 0; i < 3000; i++) {
+      const masks = cluster.running.map(({ node }) => node.table.mask)
+      if (new Set(masks).size > 1) oldMasks++
+      clients[i % 600].send('SET', `many:${i}`, `v of many:${i}`)
+      sent.push(`many:${i}`)
+      cluster.run(1)
+    }
+    cluster.run(1000)
+    expect(oldMasks).toBeGreaterThan(10)
+    expect(cluster.running.map(({ node }) => node.table.mask)).toEqual([255, 255, 255])
+    for (const { replies } of clients) expect(new Set(replies)).toEqual(new Set(['OK']))
+    expect(clients.reduce((sum, { replies }) => sum + replies.length, 0)).toBe(3000)
+    cluster.run(1500)
+    expect(cluster.differences()).toEqual([])
+    expectAll(cluster.client(c), [...KEYS, ...sent.filter((_, i) => i % 10 === 0)])
+    expect([a, b, c].flatMap((at) => at.eventsOf('split')).map(({ mask }) => mask)).toEqual([
+      255, 255, 255
+    ])
+  })
+})
