@@ -158,12 +158,14 @@ export class Peers {
     if (head.fromLife < stream.peerLife) return
     if (head.fromLife > stream.peerLife) {
       const known = stream.peerLife !== 0
+      const wasDead = peer.dead
       peer.batch.reset()
       peer.broken = false
       stream.restart(head.fromLife)
       peer.lastHeardMs = now
       peer.dead = false
       if (known) this.#handlers.restarted(peer, now)
+      else if (wasDead) this.#handlers.returned(peer, now)
       stream.owesAck = true
       this.#handlers.met(peer, now)
     }
