@@ -26,8 +26,7 @@ class Model {
 }
 
 type Step =
-  | { readonly kind: 'row'; readonly bucket: number; readonly row: Row }
-  | { readonly kind: 'expand' }
+  { readonly kind: 'row'; readonly bucket: number; readonly row: Row } | { readonly kind: 'expand' }
 
 const rows: fc.Arbitrary<Row> = fc
   .record({

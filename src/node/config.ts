@@ -30,6 +30,8 @@ export interface NodeConfig {
   readonly heartbeatMs: number
   /** A node that was silent for so long is dead to this one: its backups take over. */
   readonly deadAfterMs: number
+  /** A backup that acknowledges nothing for so long leaves the rows, although it can be heard. */
+  readonly ackTimeoutMs: number
   /** A bucket that nobody holds any more starts empty after this. */
   readonly lostAfterMs: number
   /** Load-level events while there is something to balance, and at rest. */
@@ -89,6 +91,7 @@ export const NODE_DEFAULTS = {
   zone: '',
   heartbeatMs: 200,
   deadAfterMs: 1000,
+  ackTimeoutMs: 3000,
   lostAfterMs: 10_000,
   askFastMs: 20,
   askSlowMs: 1000,

@@ -16,6 +16,8 @@ export interface MembershipHandlers {
   adopt(setup: { copies: number }): void
   /** Moves, requests and watches that relied on the peer have to go on without it. */
   gone(peer: Peer): void
+  /** Replies that waited for a peer need not any more. */
+  waived(): void
   rosterChanged(): void
   sendTable(peer: Peer): void
   tellWatches(peer: Peer): void
@@ -136,7 +138,10 @@ export class Membership {
     for (const peer of peers.all()) {
       const record = members.get(peer.name)
       if (peer.dead || record === undefined || record.state === 'left') continue
-      if (now - peer.lastHeardMs <= config.deadAfterMs) continue
+      if (now - peer.lastHeardMs <= config.deadAfterMs) {
+        if (peer.stream.stalledMs(now) > config.ackTimeoutMs) this.#strike(peer)
+        continue
+      }
       peers.bury(peer, now)
       outbox.event({ kind: 'died', node: peer.name })
       this.onGone(peer, 'died')
@@ -187,6 +192,24 @@ export class Membership {
     }
     this.#cluster.changeRows(taken, `${peer.name} ${how}`)
     this.#handlers.gone(peer)
+  }
+
+  /**
+   * It can be heard but takes nothing in: writes must not wait for it for ever. It leaves the rows first, and only
+   * then are they acknowledged without it; it comes back by a fresh copy.
+   */
+  #strike(peer: Peer): void {
+    const { table, view, peers, now } = this.#cluster
+    const node = table.indexOf(peer.name)
+    const struck: RowChange[] = []
+    for (let bucket = 0; node !== NOBODY && bucket <= table.mask; bucket++) {
+      if (table.primaryOf(bucket) !== view.self || !table.isHolder(bucket, node)) continue
+      struck.push({ bucket, holders: holdersOf(table, bucket).filter((holder) => holder !== node) })
+    }
+    if (struck.length === 0) return
+    this.#cluster.changeRows(struck, `${peer.name} acknowledges nothing`)
+    peers.waive(peer, now)
+    this.#handlers.waived()
   }
 
   isAlive(node: NodeIndex): boolean {

@@ -229,6 +229,7 @@ export class Node implements Cluster {
         this.#requests.peerGone(peer, this.#now)
         this.#onAcked()
       },
+      waived: () => this.#onAcked(),
       rosterChanged: () => this.#balancer.wake(),
       sendTable: (peer) => this.#rows.send(peer),
       tellWatches: (peer) => this.#watches.tell(peer, this.#now),

@@ -137,8 +137,13 @@ export class Peers {
 
   /** It has been silent for too long. What was written for it so far is not waited for any more. */
   bury(peer: Peer, now: number): void {
-    this.#closeBatch(peer, now)
+    this.waive(peer, now)
     peer.dead = true
+  }
+
+  /** Nobody waits any more for what it was sent so far: it is struck from all rows here. */
+  waive(peer: Peer, now: number): void {
+    this.#closeBatch(peer, now)
     peer.waived = peer.stream.sent
   }
 

@@ -6,12 +6,12 @@
 import type { NodeName } from '../core/ids.js'
 import { latin1String } from '../core/bytes.js'
 import type { Change } from '../commands/call.js'
+import { matchesGlob } from '../commands/glob.js'
 import type { Key } from '../store/key.js'
 import type { Watch } from '../wire/peer/message.js'
 import { ReplyWriter } from '../wire/resp/reply-writer.js'
 import type { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
-import { matchesPattern } from './pattern.js'
 import type { Peer } from './peers.js'
 
 /** Per node; a client that wants more gets an error at its door. */
@@ -72,7 +72,7 @@ export class Watches {
     const name = latin1String(key.bytes, key.offset, key.length)
     let payload: Uint8Array | undefined
     for (const watch of this.#own) {
-      if (!matchesPattern(watch.pattern, name)) continue
+      if (!matchesGlob(watch.pattern, name)) continue
       payload ??= this.#encode(state, change, name)
       this.#cluster.outbox.output(watch.session, payload)
     }
@@ -81,7 +81,7 @@ export class Watches {
       if (peer === undefined) continue
       const told = new Set<string>()
       for (const watch of watches) {
-        if (told.has(watch.client) || !matchesPattern(watch.pattern, name)) continue
+        if (told.has(watch.client) || !matchesGlob(watch.pattern, name)) continue
         told.add(watch.client)
         payload ??= this.#encode(state, change, name)
         this.#cluster.peers.send(

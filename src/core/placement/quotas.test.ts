@@ -138,3 +138,17 @@ test('from nothing, every table gives the seats to the same names', () => {
   expect(seatsOf(names)).toHaveLength(512 - 7 * 73)
   expect(seatsOf(names.toReversed())).toEqual(seatsOf(names))
 })
+
+test.fails('no zone is given more than it may hold', () => {
+  // Two zones, two copies: each zone holds every bucket once, whoever has the seats inside it.
+  const table = new Table(0x00ff)
+  const members = Array.from({ length: 8 }, (_, place) => {
+    const node = table.intern(nodeName(`n${place}`))
+    return { node, weight: 1, zone: place < 3 ? 'x' : 'y', leaving: false }
+  })
+  const roster = new Roster(members)
+  const quotas = computeQuotas(table, roster, computeShares(roster, 256, 2))
+  const inZone = (zone: string): number =>
+    members.reduce((sum, member) => sum + (member.zone === zone ? quotas[member.node] : 0), 0)
+  expect({ x: inZone('x'), y: inZone('y') }).toEqual({ x: 256, y: 256 })
+})

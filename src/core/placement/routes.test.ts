@@ -43,7 +43,13 @@ const times = (count: number, ...holders: NodeIndex[]): NodeIndex[][] =>
   Array.from({ length: count }, () => holders)
 
 /** A shares buckets with B only, B with C, C with D; A has one primary too many, D one too few. */
-const CHAIN = [...times(5, A, B), ...times(4, B, C), ...times(2, C, B), ...times(2, C, D), ...times(3, D, C)]
+const CHAIN = [
+  ...times(5, A, B),
+  ...times(4, B, C),
+  ...times(2, C, B),
+  ...times(2, C, D),
+  ...times(3, D, C)
+]
 
 describe('a surplus that no neighbour lacks', () => {
   test('travels over several switches, each by the node that has it', () => {
@@ -126,7 +132,10 @@ test('from any roles over fair totals, steps in any order even the primaries out
         // Dealt like cards, so that the totals are fair; who is primary is drawn.
         const order = random.shuffle([...Array(nodes).keys()])
         const rows = Array.from({ length: 256 }, (_, bucket) => {
-          const holders = Array.from({ length: copies }, (__, i) => order[(bucket * copies + i) % nodes])
+          const holders = Array.from(
+            { length: copies },
+            (__, i) => order[(bucket * copies + i) % nodes]
+          )
           return random.chance(0.7) ? holders.sort((a, b) => a - b) : random.shuffle(holders)
         })
         const all = views({ nodes, rows, copies })

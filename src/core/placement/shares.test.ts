@@ -15,7 +15,9 @@ const weights = (...given: number[]): Given[] => given.map((weight) => ({ weight
 const sum = (values: Iterable<number>): number => [...values].reduce((a, b) => a + b, 0)
 
 function ranges({ low, high }: Shares): string[] {
-  return [...low].map((least, node) => (least === high[node] ? `${least}` : `${least}-${high[node]}`))
+  return [...low].map((least, node) =>
+    least === high[node] ? `${least}` : `${least}-${high[node]}`
+  )
 }
 
 function primaryRanges(shares: Shares): string[] {

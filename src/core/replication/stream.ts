@@ -36,7 +36,9 @@ export class Stream {
   #base = 0
   /** Frames already handed to the network since the last acknowledgement or loss. */
   #handed = 0
+  /** When frames were last sent again or acknowledged; and when they were last acknowledged. */
   #lastProgressMs = 0
+  #lastAckMs = 0
 
   constructor(options: StreamOptions) {
     this.#options = options
@@ -44,7 +46,10 @@ export class Stream {
 
   /** Queues a frame and returns its number; the bytes must not change afterwards. */
   push(frame: Uint8Array, now: number): number {
-    if (this.#frames.length === 0) this.#lastProgressMs = now
+    if (this.#frames.length === 0) {
+      this.#lastProgressMs = now
+      this.#lastAckMs = now
+    }
     this.#frames.push(frame)
     this.unackedBytes += frame.length
     return ++this.sent
@@ -65,6 +70,7 @@ export class Stream {
     this.#handed = Math.max(0, this.#handed - news)
     this.acked = count
     this.#lastProgressMs = now
+    this.#lastAckMs = now
     return true
   }
 
@@ -90,6 +96,11 @@ export class Stream {
   rewind(now: number): void {
     this.#handed = 0
     this.#lastProgressMs = now
+  }
+
+  /** For how long the other end has acknowledged nothing of what it was sent; 0 if it owes nothing. */
+  stalledMs(now: number): number {
+    return this.#frames.length === 0 ? 0 : now - this.#lastAckMs
   }
 
   /** When to look again, or Infinity. */
