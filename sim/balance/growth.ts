@@ -13,6 +13,9 @@ export interface GrowthOptions {
   readonly copies: number
   readonly rules: RuleSet
   readonly seed: number
+  /** Given to the nodes in the order in which they join, and again from the first. */
+  readonly weights?: readonly number[]
+  readonly zones?: readonly string[]
   readonly splitAt?: number
   readonly lag?: number
   readonly answerLag?: number
@@ -31,6 +34,8 @@ export interface Size {
   readonly minimum: number
   readonly switches: number
   readonly rounds: number
+  /** The total and the primaries of every node are inside its share by weight and zone. */
+  readonly withinShare: boolean
   /** False if the rules had not come to rest within the limit of rounds. */
   readonly settled: boolean
 }
@@ -43,8 +48,13 @@ export function documentName(place: number): string {
 /** Grows to `to` nodes; sizes from `from` on are reported. */
 export function grow(cluster: BalanceCluster, options: GrowthOptions): Size[] {
   const sizes: Size[] = []
+  const { weights = [1], zones = [''] } = options
   for (let nodes = 1; nodes <= options.to; nodes++) {
-    cluster.join(documentName(nodes - 1))
+    const place = nodes - 1
+    cluster.join(documentName(place), {
+      weight: weights[place % weights.length],
+      zone: zones[place % zones.length]
+    })
     const size = rest(cluster, nodes, options.roundsMax)
     if (nodes < options.from) continue
     sizes.push(size)
@@ -80,6 +90,16 @@ export function rest(cluster: BalanceCluster, nodes: number, roundsMax = 200_000
     minimum,
     switches: cluster.tally.switches - before.switches,
     rounds: cluster.tally.rounds - before.rounds,
+    withinShare: isWithinShares(cluster),
     settled
   }
+}
+
+function isWithinShares({ table, arrangement }: BalanceCluster): boolean {
+  const { low, high, primaryLow, primaryHigh } = arrangement.shares
+  return arrangement.roster.staying.every(({ node }) => {
+    const [total, primaries] = [table.totalOf(node), table.primariesOf(node)]
+    const isFair = total >= low[node] && total <= high[node]
+    return isFair && primaries >= primaryLow[node] && primaries <= primaryHigh[node]
+  })
 }

@@ -18,14 +18,25 @@ const COLUMNS = [
   ['rounds', (size) => size.rounds]
 ] as const satisfies readonly (readonly [string, (size: Size) => number])[]
 
+/** Only where weights or zones make the shares different. */
+const SHARE_COLUMN = 'within share'
+
 const NEVER = 'does not come to rest'
 
-export function formatSizeHeader(): string {
-  return COLUMNS.map(([title]) => title.padStart(columnWidth(title))).join('  ')
+export interface ReportStyle {
+  /** Nodes have weights or zones, so that being apart says little and the shares say more. */
+  readonly shares: boolean
 }
 
-export function formatSizeLine(size: Size): string {
+export function formatSizeHeader({ shares }: ReportStyle = { shares: false }): string {
+  const titles: string[] = COLUMNS.map(([title]) => title)
+  if (shares) titles.push(SHARE_COLUMN)
+  return titles.map((title) => title.padStart(columnWidth(title))).join('  ')
+}
+
+export function formatSizeLine(size: Size, { shares }: ReportStyle = { shares: false }): string {
   const cells = COLUMNS.map(([title, get]) => String(get(size)).padStart(columnWidth(title)))
+  if (shares) cells.push((size.withinShare ? 'yes' : 'no').padStart(columnWidth(SHARE_COLUMN)))
   return `${cells.join('  ')}${size.settled ? '' : `  ${NEVER}`}`
 }
 
@@ -35,13 +46,14 @@ function columnWidth(title: string): number {
 }
 
 /** The caption of a picture. */
-export function formatSizeCaption(size: Size): string {
+export function formatSizeCaption(size: Size, { shares }: ReportStyle = { shares: false }): string {
   const figures = [
     `${size.shipped} shipped, ${size.minimum} needed`,
     count(size.switches, 'switch', 'switches'),
     `totals ${size.totalsSpread} apart`,
     `primaries ${size.primariesSpread} apart`
   ]
+  if (shares) figures.push(`${size.withinShare ? 'all' : 'not all'} within their shares`)
   const rest = size.settled ? `at rest after ${count(size.rounds, 'round', 'rounds')}` : NEVER
   return `${count(size.nodes, 'node', 'nodes')}: ${figures.join('; ')}; ${rest}`
 }
@@ -79,8 +91,11 @@ function formatInstead(replaces: NodeIndex, table: Table): string {
   return replaces < 0 ? '' : ` instead of ${table.nameOf(replaces)}`
 }
 
-/** The stable form for programs; `event` only where there are leaves as well. */
-export function describeSize(size: Size, event: SizeEvent | undefined): Record<string, unknown> {
+/** The stable form for programs; `event` only where there are leaves, `withinShare` where shares differ. */
+export function describeSize(
+  size: Size,
+  { event, shares }: ReportStyle & { event: SizeEvent | undefined }
+): Record<string, unknown> {
   return {
     ...(event === undefined ? {} : { event }),
     nodes: size.nodes,
@@ -91,6 +106,7 @@ export function describeSize(size: Size, event: SizeEvent | undefined): Record<s
     switches: size.switches,
     rounds: size.rounds,
     settled: size.settled,
-    buckets: size.buckets
+    buckets: size.buckets,
+    ...(shares ? { withinShare: size.withinShare } : {})
   }
 }

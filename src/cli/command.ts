@@ -19,7 +19,7 @@ export interface Command<O extends Options> {
   readonly example: string
   readonly options: O
   /** What is wrong with options that are each right by themselves. */
-  readonly check?: (values: Values<O>) => OpenClusterError[]
+  readonly check?: (values: Values<O>, given: ReadonlySet<string>) => OpenClusterError[]
   readonly run: (values: Values<O>, output: Output) => number | Promise<number>
 }
 
@@ -36,12 +36,12 @@ export function defineVerb<O extends Options>(command: Command<O>): Verb {
     name,
     summary,
     run: (argv, output) => {
-      const { values, help, problems } = parseOptions(command.options, argv)
+      const { values, given, help, problems } = parseOptions(command.options, argv)
       if (help) {
         output.stdout.write(formatHelp(command))
         return EXIT.success
       }
-      const all = [...problems, ...(command.check?.(values) ?? [])]
+      const all = [...problems, ...(command.check?.(values, given) ?? [])]
       if (all.length > 0) {
         reportProblems(all, `opencluster ${name}`, output)
         return EXIT.usage

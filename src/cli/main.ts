@@ -5,10 +5,14 @@
 import { OpenClusterError } from '../errors.js'
 import { VERSION } from '../index.js'
 import { EXIT, reportProblems, type Output, type Verb } from './command.js'
+import { del, get, set } from './data.js'
 import { demo } from './demo.js'
+import { leave } from './leave.js'
 import { simulate } from './simulate.js'
+import { start } from './start.js'
+import { status } from './status.js'
 
-const VERBS: readonly Verb[] = [demo, simulate]
+const VERBS: readonly Verb[] = [start, demo, status, leave, get, set, del, simulate]
 
 export async function run(argv: readonly string[], output: Output = process): Promise<number> {
   if (output === process) endQuietlyWhenUnread()
@@ -57,7 +61,7 @@ function formatOverview(): string {
     '  --help     this text; after a command: its options and an example',
     '',
     'Example:',
-    '  opencluster simulate --joins 1..6 --buckets 16',
+    '  opencluster start --port 13601 --join 127.0.0.1:13600',
     ''
   ].join('\n')
 }

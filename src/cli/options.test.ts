@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { choice, flag, integer, optionalInteger, parseOptions } from './options.js'
+import { choice, flag, integer, list, optionalInteger, parseOptions, positive } from './options.js'
 
 const OPTIONS = {
   size: integer('a size', 3, { min: 1, max: 9 }),
@@ -51,4 +51,42 @@ test('names from the prototype are no options', () => {
 test('help is asked for in two ways', () => {
   expect(parseOptions(OPTIONS, ['--help']).help).toBe(true)
   expect(parseOptions(OPTIONS, ['-h']).help).toBe(true)
+})
+
+test('what was typed is told apart from what has its default', () => {
+  const { given } = parseOptions(OPTIONS, ['--size', '3', '--no-loud', '--colour', 'green'])
+  expect([...given]).toEqual(['size', 'loud', 'colour'])
+})
+
+test('a list has its items between commas, and names each that is wrong', () => {
+  const sizes = list({
+    help: 'sizes',
+    placeholder: '1,2',
+    wanted: 'each must be a digit',
+    lengthMax: 3,
+    read: (text) => (/^\d$/.test(text) ? Number(text) : undefined)
+  })
+  const parse = (text: string) => parseOptions({ sizes }, ['--sizes', text])
+  expect(parseOptions({ sizes }, []).values.sizes).toBeUndefined()
+  expect(parse('1,2,1').values.sizes).toEqual([1, 2, 1])
+  const problemOf = (text: string) => parse(text).problems.map(({ message }) => message)
+  expect(problemOf('1,x,y')).toEqual(['--sizes 1,x,y: each must be a digit, not x or y'])
+  expect(problemOf(',')).toEqual(['--sizes ,: each must be a digit, not nothing'])
+  expect(problemOf('1,2,3,4')).toEqual(['--sizes 1,2,3,4: there can be 3 at the most'])
+})
+
+test.each(['0', '0.0', '-1', '1e1', '.5', '5.', '11', 'x', 'Infinity', 'NaN'])(
+  '%j is not a positive number up to 10',
+  (text) => {
+    const options = { minutes: positive('minutes', 1, 10) }
+    expect(parseOptions(options, ['--minutes', '0.25']).values.minutes).toBe(0.25)
+    expect(parseOptions(options, [`--minutes=${text}`]).problems).toHaveLength(1)
+  }
+)
+
+test('a word that will be there is not just called wrong', () => {
+  const options = { shape: choice('a shape', 'round', ['round'], ['square']) }
+  const problemOf = (text: string) => parseOptions(options, ['--shape', text]).problems[0].message
+  expect(problemOf('square')).toBe('--shape square: not there yet; use round')
+  expect(problemOf('long')).toBe('--shape long: must be round')
 })

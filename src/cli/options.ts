@@ -53,14 +53,29 @@ export function optionalInteger(help: string, range: IntegerRange): Option<numbe
   return { ...integer(help, 0, range), initial: undefined, shown: '' }
 }
 
+/** A number that need not be whole: above 0, up to a limit. */
+export function positive(help: string, initial: number, max: number): Option<number> {
+  const parse = (text: string): Parsed<number> => {
+    const value = readPositive(text)
+    return value !== undefined && value <= max
+      ? { value }
+      : { problem: `must be a number above 0, up to ${max}` }
+  }
+  return { kind: 'value', help, placeholder: 'N', initial, shown: String(initial), parse }
+}
+
+/** One of a few words; `planned` ones are understood, but not there yet. */
 export function choice<T extends string>(
   help: string,
   initial: T,
-  choices: readonly T[]
+  choices: readonly T[],
+  planned: readonly string[] = []
 ): Option<T> {
   const parse = (text: string): Parsed<T> => {
     const value = choices.find((allowed) => allowed === text)
-    return value === undefined ? { problem: `must be ${listChoices(choices)}` } : { value }
+    if (value !== undefined) return { value }
+    const there = listChoices(choices)
+    return { problem: planned.includes(text) ? `not there yet; use ${there}` : `must be ${there}` }
   }
   const placeholder = choices.join('|')
   return { kind: 'value', help, placeholder, initial, shown: initial, parse }
@@ -71,6 +86,42 @@ export function readInteger(text: string): number | undefined {
   return /^-?\d{1,15}$/.test(text) ? Number(text) : undefined
 }
 
+/** Digits, perhaps with a point between them, and not all of them 0. */
+export function readPositive(text: string): number | undefined {
+  if (!/^\d{1,9}(\.\d{1,9})?$/.test(text)) return undefined
+  const value = Number(text)
+  return value > 0 ? value : undefined
+}
+
+export interface ListOption<T> {
+  readonly help: string
+  readonly placeholder: string
+  /** What each item must be, for the message about one that is not. */
+  readonly wanted: string
+  readonly lengthMax: number
+  readonly read: (text: string) => T | undefined
+}
+
+/** Items between commas; undefined when the option is not given. */
+export function list<T>(option: ListOption<T>): Option<readonly T[] | undefined> {
+  const { help, placeholder, wanted, lengthMax, read } = option
+  const parse = (text: string): Parsed<readonly T[]> => {
+    const texts = text.split(',')
+    if (texts.length > lengthMax) return { problem: `there can be ${lengthMax} at the most` }
+    const values: T[] = []
+    const wrong = new Set<string>()
+    for (const item of texts) {
+      const value = read(item)
+      if (value === undefined) wrong.add(item === '' ? 'nothing' : item)
+      else values.push(value)
+    }
+    return wrong.size === 0
+      ? { value: values }
+      : { problem: `${wanted}, not ${listChoices([...wrong])}` }
+  }
+  return { kind: 'value', help, placeholder, initial: undefined, shown: '', parse }
+}
+
 export function listChoices(choices: readonly (string | number)[]): string {
   const last = choices[choices.length - 1]
   return choices.length < 2 ? String(last) : `${choices.slice(0, -1).join(', ')} or ${last}`
@@ -78,6 +129,8 @@ export function listChoices(choices: readonly (string | number)[]): string {
 
 export interface ParsedOptions<O extends Options> {
   readonly values: Values<O>
+  /** The options that were typed, right or wrong. */
+  readonly given: ReadonlySet<string>
   readonly help: boolean
   readonly problems: readonly OpenClusterError[]
 }
@@ -109,7 +162,7 @@ export function parseOptions<O extends Options>(
       help = true
       continue
     }
-    given.add(token.name)
+    given.add(token.name.startsWith('no-') ? token.name.slice(3) : token.name)
     const read = readOption(options, token)
     if (read instanceof OpenClusterError) problems.push(read)
     else values[read.name] = read.value
@@ -119,7 +172,7 @@ export function parseOptions<O extends Options>(
     const text = `--${name}: needed, such as ${required}`
     problems.push(new OpenClusterError('OC_MISSING_OPTION', text))
   }
-  return { values: values as Values<O>, help, problems }
+  return { values: values as Values<O>, given, help, problems }
 }
 
 interface OptionToken {

@@ -176,6 +176,7 @@ export class Table {
     assert(bucket >= 0 && bucket <= this.#mask, `no bucket ${bucket}`)
     assert(epoch > this.#epochs[bucket], `epoch ${epoch} is not above ${this.#epochs[bucket]}`)
     assert(new Set(holders).size === holders.length, 'two copies of a bucket on one node')
+    assert(holders.length <= MAX_COPIES, 'a row with too many holders')
     const at = bucket * MAX_COPIES
     this.#count(bucket, -1)
     for (let place = 0; place < MAX_COPIES; place++) {
@@ -250,6 +251,8 @@ export class Table {
       const holder = this.#holders[at + place]
       hash = mix(hash ^ (holder === NOBODY ? 0 : this.#nameHashes[holder]))
     }
+    // A row that was never written is no part of the digest, however large the table has become.
+    if (this.#epochs[bucket] === 0) hash = 0
     this.#digest = (this.#digest ^ this.#rowHashes[bucket] ^ hash) >>> 0
     this.#rowHashes[bucket] = hash
   }

@@ -6,10 +6,12 @@
  * Once a second the primary tells each backup where it should be. Since that message travels behind the
  * writes, a backup that is not exactly there has lost something and asks to be struck and copied anew.
  */
-import { ByteReader, type ByteWriter, Span, viewOf } from '../core/bytes.js'
+import { ByteReader, type ByteWriter, FormatError, Span, viewOf } from '../core/bytes.js'
+import { isMask } from '../core/mask.js'
 import { placementHash, type PlacementHash } from '../core/hash/placement-hash.js'
 import { Call, type Change } from '../commands/call.js'
-import { findCommand } from '../commands/registry.js'
+import type { Command } from '../commands/command.js'
+import { findCommand, hasArity } from '../commands/registry.js'
 import type { Key } from '../store/key.js'
 import type { Message, SyncMark } from '../wire/peer/message.js'
 import { RequestParser } from '../wire/resp/request-parser.js'
@@ -92,7 +94,10 @@ export class Copies {
     while (reader.remaining > 0) {
       const entry = readEntry(reader, raw)
       const own = this.#cluster.table.mask
-      if (entry.mask > own) continue // A split that has not reached us cannot be: it travels ahead.
+      if (!isMask(entry.mask) || entry.bucket > entry.mask || entry.mask > own) {
+        // A split that has not reached us cannot be either: it travels ahead of its writes.
+        throw new FormatError(`a write to bucket ${entry.bucket} of mask ${entry.mask}`)
+      }
       const bucket = entry.mask < own ? this.#childOf(raw) : entry.bucket
       const state = this.#cluster.buckets[bucket]
       if (state === undefined || !this.#takes(state, peer, entry)) {
@@ -182,11 +187,7 @@ export class Copies {
   #execute(state: BucketState, raw: Span, at: { version: number; now: number }): boolean {
     const parser = this.#parser
     const call = this.#call
-    parser.reset()
-    const end = raw.offset + raw.length
-    if (parser.parse(raw.bytes, raw.view, raw.offset, end) !== end) return false
-    const command = findCommand(raw.bytes, parser.offsets[0], parser.lengths[0])
-    if (command === undefined) return false
+    const command = this.#parse(raw)
     const [offset, length] = [parser.offsets[command.key], parser.lengths[command.key]]
     const hash = this.#hash.hash(raw.bytes, offset, length)
     this.#silent.reset()
@@ -205,12 +206,22 @@ export class Copies {
     return call.change !== undefined
   }
 
-  #childOf(raw: Span): number {
+  /** What a primary sends has been executed there: anything but a proper command is a broken peer. */
+  #parse(raw: Span): Command {
     const parser = this.#parser
     parser.reset()
-    parser.parse(raw.bytes, raw.view, raw.offset, raw.offset + raw.length)
-    const command = findCommand(raw.bytes, parser.offsets[0], parser.lengths[0])
-    const place = command?.key ?? 1
+    const end = raw.offset + raw.length
+    const whole = parser.parse(raw.bytes, raw.view, raw.offset, end) === end && parser.count > 0
+    const command = whole ? findCommand(raw.bytes, parser.offsets[0], parser.lengths[0]) : undefined
+    if (command === undefined || !hasArity(command, parser.count)) {
+      throw new FormatError('a write that is no command')
+    }
+    return command
+  }
+
+  #childOf(raw: Span): number {
+    const parser = this.#parser
+    const place = this.#parse(raw).key
     const hash = this.#hash.hash(raw.bytes, parser.offsets[place], parser.lengths[place])
     return hash & this.#cluster.table.mask
   }

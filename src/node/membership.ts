@@ -15,7 +15,7 @@ export interface MembershipHandlers {
   /** The cluster was set up like this: know it so. */
   adopt(setup: { copies: number }): void
   /** Moves, requests and watches that relied on the peer have to go on without it. */
-  gone(peer: Peer): void
+  gone(peer: Peer, how: 'died' | 'restarted'): void
   /** Replies that waited for a peer need not any more. */
   waived(): void
   rosterChanged(): void
@@ -191,7 +191,7 @@ export class Membership {
       outbox.event({ kind: 'promoted', bucket, epoch, instead: peer.name })
     }
     this.#cluster.changeRows(taken, `${peer.name} ${how}`)
-    this.#handlers.gone(peer)
+    this.#handlers.gone(peer, how)
   }
 
   /**

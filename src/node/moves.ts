@@ -304,7 +304,9 @@ export class Moves {
     if (out?.stage !== 'copy' || out.cursor === undefined) return
     const { config, peers, now } = this.#cluster
     for (let batch = 0; batch < BATCHES_A_TURN && !out.cursor.done; batch++) {
-      if (out.peer.stream.unackedBytes > config.copyWindowBytes) return
+      // Other writes to the same node may fill the window by themselves: one batch always travels.
+      const full = out.peer.stream.unackedBytes > config.copyWindowBytes
+      if (full && !out.peer.hasProcessed(out.frame)) return
       const writer = this.#writer
       writer.reset()
       out.cursor.next(BATCH_RECORDS, config.copyBatchBytes, (ref) => {
@@ -313,7 +315,8 @@ export class Moves {
       })
       if (writer.length === 0) continue
       out.progressMs = now
-      peers.send(out.peer, { kind: 'items', move: out.id, payload: writer.copy() }, now)
+      const payload = writer.copy()
+      out.frame = peers.send(out.peer, { kind: 'items', move: out.id, payload }, now)
     }
     if (!out.cursor.done) return
     const { forwarding, seq } = out.state

@@ -223,9 +223,10 @@ export class Node implements Cluster {
         this.#copiesWanted = copies
         this.#knowledge = this.#know(this.table.mask)
       },
-      gone: (peer) => {
+      gone: (peer, how) => {
         this.#moves.peerGone(peer)
-        this.#watches.peerGone(peer)
+        // One that only fell silent still has its clients when it is heard again.
+        if (how === 'restarted') this.#watches.peerGone(peer)
         this.#requests.peerGone(peer, this.#now)
         this.#onAcked()
       },

@@ -164,7 +164,7 @@ export class Peers {
     if (head.fromLife > stream.peerLife) {
       const known = stream.peerLife !== 0
       const wasDead = peer.dead
-      peer.batch.reset()
+      if (known) peer.batch.reset()
       peer.broken = false
       stream.restart(head.fromLife)
       peer.lastHeardMs = now

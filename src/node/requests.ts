@@ -19,7 +19,7 @@ import type { Cluster } from './cluster.js'
 import type { Copies } from './copies.js'
 import type { Peer } from './peers.js'
 import { Session, type Block, type Gate } from './session.js'
-import type { Watches } from './watches.js'
+import { WATCHES_MAX, type Watches } from './watches.js'
 
 /** A request is passed on so often before it waits where it is. */
 const HOPS_MAX = 6
@@ -398,8 +398,9 @@ export class Requests {
       session.acksAll = words[1] === 'all'
       reply.ok()
     } else if (name === 'oc.watch' && words.length === 3 && session.remote === undefined) {
-      this.#watches.add({ session: session.id, client: words[1], pattern: words[2] }, now)
-      reply.ok()
+      const watch = { session: session.id, client: words[1], pattern: words[2] }
+      if (this.#watches.add(watch, now)) reply.ok()
+      else reply.error(`ERR no more than ${WATCHES_MAX} watches a node`)
     } else {
       const beginning = words.slice(1, 4).map((word) => `'${word.slice(0, 128)}' `)
       reply.error(

@@ -12,6 +12,7 @@ interface Entry {
   readonly rounds: number
   readonly settled: boolean
   readonly buckets: number
+  readonly withinShare?: boolean
 }
 
 const entriesOf = (...args: string[]): Entry[] => {
@@ -86,6 +87,88 @@ describe('the contract of balancing', () => {
   })
 })
 
+describe('weights and zones', () => {
+  test('are given to the nodes in order and again from the first', () => {
+    const args = ['--joins', '3..4', '--weights', '2,1', '--seed', '1']
+    const [three, four] = entriesOf(...args)
+    // 2, 1, 2 of 512 copies, then 2, 1, 2, 1.
+    expect(three).toMatchObject({ withinShare: true, settled: true })
+    expect(three.totalsSpread).toBeGreaterThanOrEqual(102)
+    expect(three.totalsSpread).toBeLessThanOrEqual(104)
+    expect([85, 86]).toContain(four.totalsSpread)
+  })
+
+  test('say for each size whether every node is inside its share', () => {
+    for (const more of [
+      ['--weights', '1,2,1'],
+      ['--zones', 'x,y,z'],
+      ['--weights', '1,3', '--zones', 'x,y,z']
+    ]) {
+      const entries = entriesOf('--joins', '1..12', '--leaves', ...more, '--seed', '3')
+      expect(entries).toHaveLength(23)
+      for (const entry of entries) {
+        expect(entry).toMatchObject({ withinShare: true, settled: true })
+        expect(Object.keys(entry).at(-1)).toBe('withinShare')
+      }
+    }
+  })
+
+  test('copies stand in different zones', () => {
+    // A and B in one zone, C in the other: C has a copy of each bucket.
+    const args = ['--joins', '3..3', '--buckets', '16', '--zones', 'x,x,y', '--seed', '1']
+    const { stdout } = opencluster('simulate', ...args)
+    expect(stdout).toMatch(/=8 +\d\+\d=8 +\d\+\d=16\n$/)
+    expect(stdout).toContain('; all within their shares; ')
+  })
+
+  test('people see a column for it, and only then', () => {
+    const args = ['simulate', '--joins', '2..3', '--seed', '1']
+    const lines = opencluster(...args, '--weights', '1,2')
+      .stdout.trimEnd()
+      .split('\n')
+    expect(lines[0]).toMatch(/ within share$/)
+    expect(lines.slice(1).every((line) => line.endsWith(' yes'))).toBe(true)
+    expect(opencluster(...args).stdout).not.toContain('within share')
+  })
+})
+
+describe('whole clusters', () => {
+  const short = ['--nodes', '3', '--minutes', '0.05', '--faults', 'none']
+
+  test('the same seed gives the same lines twice, and the last line counts', () => {
+    const run = () => opencluster('simulate', '--seed', '1', '--seeds', '2', ...short)
+    const { code, stdout, problems } = run()
+    expect({ code, problems }).toEqual({ code: 0, problems: [] })
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines).toHaveLength(3)
+    expect(lines[0]).toMatch(/^seed +1 +passed +digest \w+/)
+    expect(lines[1]).toMatch(/^seed +2 +passed +digest \w+/)
+    expect(lines[2]).toBe('2 passed, 0 failed')
+    expect(run().stdout).toBe(stdout)
+  })
+
+  test('a drawn seed is printed and repeats the run', () => {
+    const { code, stdout } = opencluster('simulate', ...short)
+    const seed = /^seed (\d+)\n/.exec(stdout)?.[1]
+    expect(seed).toBeDefined()
+    const again = opencluster('simulate', '--seed', seed!, ...short)
+    expect(again.code).toBe(code)
+    expect(again.stdout).toBe(stdout.replace(/^seed \d+\n/, ''))
+  })
+
+  test('--trace prints every event', () => {
+    const args = ['simulate', '--seed', '1', ...short]
+    const events = opencluster(...args, '--trace')
+      .stdout.trimEnd()
+      .split('\n')
+    const lines = opencluster(...args)
+      .stdout.trimEnd()
+      .split('\n')
+    expect(events.length).toBeGreaterThan(100)
+    expect(events.slice(-2)).toEqual(lines)
+  })
+})
+
 describe('what people see', () => {
   test('the same seed gives the same output twice, another seed another', () => {
     const run = (seed: string) =>
@@ -155,7 +238,43 @@ describe('wrong usage ends with 2 and one line a problem', () => {
     ],
     [['--joins', '3'], ['--joins 3: must be two whole numbers such as 1..6, the smaller first']],
     [['--joins', '1..257'], ['--joins 1..257: there can be 256 nodes at the most']],
-    [[], ['--joins: needed, such as --joins 1..6']],
+    [
+      [...joins, '--weights', '1,-2'],
+      ['--weights 1,-2: each weight must be a number above 0, not -2']
+    ],
+    [[...joins, '--weights', '0'], ['--weights 0: each weight must be a number above 0, not 0']],
+    [
+      [...joins, '--weights', 'x,1,,1e3'],
+      ['--weights x,1,,1e3: each weight must be a number above 0, not x, nothing or 1e3']
+    ],
+    [
+      [...joins, '--weights', '-1', '--zones', 'x,,y'],
+      [
+        '--weights -1: each weight must be a number above 0, not -1',
+        '--zones x,,y: each zone must be a short name, not nothing'
+      ]
+    ],
+    [
+      [...joins, '--rules', '2014', '--weights', '1,2', '--zones', 'x,y'],
+      ['--weights: the rules of 2014 know no weights', '--zones: the rules of 2014 know no zones']
+    ],
+    [
+      ['--weights', '1,2', '--leaves', '--no-picture'],
+      [
+        '--weights: only with --joins',
+        '--leaves: only with --joins',
+        '--picture: only with --joins'
+      ]
+    ],
+    [[...joins, '--nodes', '3'], ['--nodes: only without --joins']],
+    [['--policy', 'majority'], ['--policy majority: not there yet; use available']],
+    [['--policy', 'etcd'], ['--policy etcd: must be available']],
+    [['--placement', 'ring'], ['--placement ring: not there yet; use buckets']],
+    [['--faults', 'fire'], ['--faults fire: must be none, network, crash or all']],
+    [['--seeds', '0'], ['--seeds 0: must be a whole number from 1 to 1000000']],
+    [['--nodes', '1'], ['--nodes 1: must be a whole number from 2 to 32']],
+    [['--minutes', '0'], ['--minutes 0: must be a number above 0, up to 1440']],
+    [['--minutes', '-1'], ['--minutes -1: must be a number above 0, up to 1440']],
     [[...joins, '--rules', '2013'], ['--rules 2013: must be current, 2014 or 2012']],
     [[...joins, '--seed', '-1'], ['--seed -1: must be a whole number from 0 to 4294967295']],
     [[...joins, '--seed', '1e3'], ['--seed 1e3: must be a whole number from 0 to 4294967295']],

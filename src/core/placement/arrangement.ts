@@ -97,24 +97,24 @@ export class Arrangement {
    */
   homeless(primary: NodeIndex): { bucket: number; to: NodeIndex }[] {
     const { table } = this
-    const found: { bucket: number; to: NodeIndex }[] = []
+    const found: { bucket: number; to: NodeIndex; have: number }[] = []
     for (const fresh of [false, true]) {
       if (fresh) this.#homes = undefined
-      const homes = this.#currentHomes()
       let own = false
-      for (const [bucket, nodes] of homes) {
+      for (const [bucket, nodes] of this.#currentHomes()) {
         if (table.primaryOf(bucket) !== primary) continue
         own = true
+        const have = this.countStaying(bucket)
         for (const to of nodes) {
           // A fresh assignment goes beyond a quota only where there is no other place.
           const room = fresh || table.totalOf(to) < this.quotaOf(to)
-          if (room && !table.isHolder(bucket, to)) found.push({ bucket, to })
+          if (room && !table.isHolder(bucket, to)) found.push({ bucket, to, have })
         }
-        if (found.length >= HOMELESS_MAX) return found
       }
       if (found.length > 0 || !own) break
     }
-    return found
+    if (found.some(({ have }) => have !== found[0].have)) found.sort((a, b) => a.have - b.have)
+    return found.length > HOMELESS_MAX ? found.slice(0, HOMELESS_MAX) : found
   }
 
   /** Copies of the bucket on members that stay. */

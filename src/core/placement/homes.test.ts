@@ -125,8 +125,9 @@ describe('homes for missing copies', () => {
       table.replace(bucket, 1, bucket % 5 === 0 ? [0] : bucket % 2 === 0 ? [0, 1] : [0, 1, 2])
     }
     const members = [0, 1, 2, 3].map((node) => ({ node, weight: 1, zone: '', leaving: false }))
-    const homes = assignHomes(new Arrangement(table, new Roster(members), 3))
-    expect([...homes.keys()]).toEqual([0, 5, 10, 15, 2, 4, 6, 8, 12, 14])
+    const arrangement = new Arrangement(table, new Roster(members), 3)
+    const order = [...new Set(arrangement.homeless(0).map(({ bucket }) => bucket))]
+    expect(order).toEqual([0, 5, 10, 15, 2, 4, 6, 8, 12, 14])
   })
 
   test('a bucket that nobody has is not copied from nowhere', () => {
@@ -174,7 +175,7 @@ describe('taking any part of the assignment as done', () => {
     )
   })
 
-  test.fails('gives the rest, where some buckets lack two', () => {
+  test('gives the rest, where some buckets lack two', () => {
     fc.assert(
       fc.property(drawn, fc.nat(), (given, seed) => {
         const { arrangement, roomy } = build({ ...given, copies: 3, lacking: 2 })

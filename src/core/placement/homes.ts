@@ -24,21 +24,19 @@ export interface Housing {
   countStaying(bucket: number): number
 }
 
-/** A home for each homeless copy: `homes.get(bucket)` lists the nodes that should take one.
- *  In the order of danger: buckets with the fewest copies come first. */
+/** A home for each homeless copy: `homes.get(bucket)` lists the nodes that should take one. */
 export type Homes = Map<number, NodeIndex[]>
 
+/** In the order of numbers: an order that changed as copies are made would change who gets which home. */
 function findHomeless(arrangement: Housing): number[] {
   const { table } = arrangement
   const { copies } = arrangement.shares
-  const homeless: { bucket: number; have: number }[] = []
+  const homeless: number[] = []
   for (let bucket = 0; bucket <= table.mask; bucket++) {
-    const have = arrangement.countStaying(bucket)
-    if (have < copies && table.primaryOf(bucket) !== NOBODY) homeless.push({ bucket, have })
+    if (table.primaryOf(bucket) === NOBODY) continue
+    if (arrangement.countStaying(bucket) < copies) homeless.push(bucket)
   }
-  // The most endangered first; the order of numbers otherwise.
-  homeless.sort((a, b) => a.have - b.have || a.bucket - b.bucket)
-  return homeless.map(({ bucket }) => bucket)
+  return homeless
 }
 
 export function assignHomes(arrangement: Housing): Homes {

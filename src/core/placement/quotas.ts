@@ -27,12 +27,29 @@ export function computeQuotas(table: Table, roster: Roster, shares: Shares): Int
   }
   const byRank = (a: NodeIndex, b: NodeIndex): number =>
     table.rankOf(a) - table.rankOf(b) || (table.nameOf(a) < table.nameOf(b) ? -1 : 1)
-  if (full.length > seats) full.sort(byRank)
-  if (full.length < seats) rest.sort(byRank)
+  full.sort(byRank)
+  rest.sort(byRank)
+  const zoneSeats = countZoneSeats(roster, shares)
   for (const node of [...full, ...rest]) {
     if (seats <= 0) break
+    const zone = roster.zoneOf(node)
+    const left = zoneSeats.get(zone) ?? Infinity
+    if (left <= 0) continue
+    zoneSeats.set(zone, left - 1)
     quotas[node]++
     seats--
   }
   return quotas
+}
+
+/** A zone must leave a copy of every bucket to the others, so it has only so many seats. */
+function countZoneSeats(roster: Roster, shares: Shares): Map<number, number> {
+  const seats = new Map<number, number>()
+  if (roster.zones < 2 || shares.copies < 2) return seats
+  for (const { node } of roster.staying) {
+    const zone = roster.zoneOf(node)
+    const left = seats.get(zone) ?? shares.buckets * (shares.copies - 1)
+    seats.set(zone, left - shares.low[node])
+  }
+  return seats
 }

@@ -42,7 +42,8 @@ export interface OversizeOptions {
 export function judgeOversize(sizes: readonly BucketSize[], options: OversizeOptions): Verdict {
   const rule = 'split-oversize'
   if (options.factor <= 0 || sizes.length < 2) return deny(rule, 'splitting for size is off')
-  if (nextMask(options.mask) > (options.splitMaskMax ?? MASK_SPLIT_MAX)) {
+  const larger = nextMask(options.mask)
+  if (larger > (options.splitMaskMax ?? MASK_SPLIT_MAX) || larger === options.mask) {
     return deny(rule, `${options.mask + 1} buckets are the most`)
   }
   let largest = sizes[0]

@@ -114,7 +114,10 @@ export class Stream {
    */
   restart(peerLife: number): void {
     assert(peerLife > this.peerLife, 'a new life begins later')
+    const first = this.peerLife === 0
     this.peerLife = peerLife
+    // What was queued before the first answer is for this very process.
+    if (first) return
     this.sent++
     this.acked = this.sent
     this.#base = this.sent

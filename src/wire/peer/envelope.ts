@@ -52,18 +52,32 @@ export function decodeEnvelopeHead(reader: ByteReader): EnvelopeHead {
   const cluster = reader.u32()
   const from = reader.latin1Text()
   if (!isNodeName(from)) throw new FormatError('an envelope from a node without a proper name')
-  const address = reader.latin1Text()
-  if (address.length > 300) throw new FormatError('an address is too long')
+  const address = readAddress(reader)
   const head = {
     cluster,
     from,
     address,
-    fromLife: reader.f64(),
+    fromLife: readLife(reader),
     toLife: reader.f64(),
     sent: reader.varint(),
     total: reader.varint(),
     acked: reader.varint()
   }
-  if (!(head.fromLife > 0) || !(head.toLife >= 0)) throw new FormatError('not a life')
+  if (!(head.toLife >= 0)) throw new FormatError('not a life')
   return head
+}
+
+const ADDRESS_MAX = 300
+
+export function readAddress(reader: ByteReader): string {
+  const address = reader.latin1Text()
+  if (address.length > ADDRESS_MAX) throw new FormatError('an address is too long')
+  return address
+}
+
+/** Milliseconds, later than 0 and not so late that no life could follow. */
+export function readLife(reader: ByteReader): number {
+  const life = reader.f64()
+  if (!(life > 0 && life <= Number.MAX_SAFE_INTEGER)) throw new FormatError('not a life')
+  return life
 }

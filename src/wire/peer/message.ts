@@ -9,6 +9,7 @@ import { isNodeName, type NodeName } from '../../core/ids.js'
 import { isMask } from '../../core/mask.js'
 import type { MemberRecord, MemberState } from '../../core/membership/members.js'
 import { MAX_COPIES, type Row } from '../../core/table.js'
+import { readAddress, readLife } from './envelope.js'
 
 export interface BucketRow {
   readonly bucket: number
@@ -345,7 +346,7 @@ function decodeFields(kind: MessageKind, r: ByteReader): Message {
     case 'shipEnd':
       return { kind, bucket: r.u16(), done: readFlag(r), reason: readText(r) }
     case 'batch':
-      return { kind, now: r.f64(), payload: readRest(r) }
+      return { kind, now: readMoment(r), payload: readRest(r) }
     case 'promoted':
       return { kind, bucket: r.u16(), epoch: r.varint(), seq: r.varint() }
     case 'behind':
@@ -354,7 +355,7 @@ function decodeFields(kind: MessageKind, r: ByteReader): Message {
       const buckets: SyncMark[] = []
       for (let count = r.count(13); count > 0; count--) {
         const [bucket, epoch, seq, pending] = [r.u16(), r.varint(), r.varint(), r.varint()]
-        buckets.push({ bucket, epoch, seq, pending, seenVersion: r.f64() })
+        buckets.push({ bucket, epoch, seq, pending, seenVersion: readMoment(r) })
       }
       return { kind, buckets }
     }
@@ -375,6 +376,13 @@ function decodeFields(kind: MessageKind, r: ByteReader): Message {
     case 'event':
       return { kind, client: readText(r), payload: readRest(r) }
   }
+}
+
+/** A time or a version: a number that ends somewhere. */
+function readMoment(r: ByteReader): number {
+  const moment = r.f64()
+  if (!(moment >= 0 && moment <= Number.MAX_SAFE_INTEGER)) throw new FormatError('not a moment')
+  return moment
 }
 
 function readMask(r: ByteReader): number {
@@ -416,7 +424,7 @@ function writeMember(member: MemberRecord, w: ByteWriter): void {
 }
 
 function readMember(r: ByteReader): MemberRecord {
-  const [name, address, life, version] = [readName(r), r.latin1Text(), r.f64(), r.varint()]
+  const [name, address, life, version] = [readName(r), readAddress(r), readLife(r), r.varint()]
   const state = STATES[r.u8()] as MemberState | undefined
   if (state === undefined) throw new FormatError('not a state of a member')
   const weight = r.f64()
@@ -476,6 +484,7 @@ function readRows(r: ByteReader): { mask: number; rows: BucketRow[] } {
     if (bucket > mask) throw new FormatError(`bucket ${bucket} is beyond mask ${mask}`)
     if (backupCount >= MAX_COPIES) throw new FormatError('a row with too many backups')
     const primary = primaryPlace === 0 ? null : named(primaryPlace - 1)
+    if (primary === null && backupCount > 0) throw new FormatError('backups without a primary')
     const backups: NodeName[] = []
     for (let i = 0; i < backupCount; i++) backups.push(named(r.varint()))
     if (new Set([primary, ...backups]).size !== backupCount + 1) {

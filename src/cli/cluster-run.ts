@@ -1,0 +1,25 @@
+/** Whole clusters, seed after seed: lines to stdout as they come, a bar on a terminal. */
+import { runSimulation } from '../../sim/run.js'
+import type { Output } from './command.js'
+import { Progress } from './progress.js'
+import type { SimulateValues } from './simulate-options.js'
+
+export function runClusters(values: SimulateValues & { seed: number }, output: Output): number {
+  const { seed, seeds, nodes, minutes, policy, faults, placement, trace } = values
+  const progress = new Progress(output, seeds)
+  return runSimulation({
+    seed,
+    seeds,
+    nodes,
+    minutes,
+    policy,
+    faults,
+    placement,
+    trace: trace === true,
+    onLine: (line) => {
+      progress.clear()
+      output.stdout.write(`${line}\n`)
+    },
+    onProgress: (_done, label) => progress.advance(label)
+  })
+}

@@ -1,0 +1,133 @@
+/** The options of `simulate`, in its two forms: the balancing rules alone (`--joins`) and whole clusters. */
+import { OpenClusterError } from '../errors.js'
+import { MASKS } from '../core/mask.js'
+import { RULE_SETS } from '../core/placement/rule-sets.js'
+import type { RuleSet } from '../core/placement/rule.js'
+import { MAX_COPIES } from '../core/table.js'
+import { FAULT_CLASSES } from '../../sim/faults.js'
+import {
+  choice,
+  flag,
+  integer,
+  list,
+  listChoices,
+  optionalInteger,
+  positive,
+  readInteger,
+  readPositive,
+  type Option,
+  type Parsed,
+  type Values
+} from './options.js'
+
+export const SEED_MAX = 0xffff_ffff
+const NODES_MAX = 256
+const SPLIT_AT_MAX = 1024
+const SEEDS_MAX = 1_000_000
+/** Of a simulated cluster with all its messages; the rules alone go further. */
+const CLUSTER_NODES_MAX = 32
+const MINUTES_MAX = 1440
+const ZONE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
+
+export interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+const COMMON = {
+  seed: optionalInteger('what all chance is drawn from; drawn itself and printed if not given', {
+    min: 0,
+    max: SEED_MAX
+  })
+}
+
+const CLUSTER = {
+  seeds: integer('how many seeds to run, from --seed on', 1, { min: 1, max: SEEDS_MAX }),
+  nodes: integer('nodes at the beginning', 5, { min: 2, max: CLUSTER_NODES_MAX }),
+  minutes: positive('how long things go wrong, in simulated time', 0.5, MINUTES_MAX),
+  faults: choice('what goes wrong', 'all', FAULT_CLASSES),
+  policy: choice('who may decide', 'available', ['available'], ['majority']),
+  placement: choice('where keys belong', 'buckets', ['buckets'], ['ring']),
+  trace: flag('print every event')
+}
+
+const RULES = {
+  joins: range('from how many nodes to how many the cluster grows: the balancing rules alone'),
+  leaves: flag('then let them leave again, down to the first size'),
+  buckets: buckets('how many buckets there are'),
+  copies: integer('copies of each bucket, the primary included', 2, { min: 1, max: MAX_COPIES }),
+  rules: choice<RuleSet['name']>('the balancing rules', 'current', RULE_SETS),
+  weights: list({
+    help: 'how much of the load the nodes take, in turn; 1 for each if not given',
+    placeholder: '1,2,1',
+    wanted: 'each weight must be a number above 0',
+    lengthMax: NODES_MAX,
+    read: readPositive
+  }),
+  zones: list({
+    help: 'the zones the nodes stand in, in turn; copies are kept in different ones',
+    placeholder: 'x,y,z',
+    wanted: 'each zone must be a short name',
+    lengthMax: NODES_MAX,
+    read: (text) => (ZONE.test(text) ? text : undefined)
+  }),
+  'split-at': integer('cut the buckets in 16 when the ideal falls to this; 0 never', 0, {
+    min: 0,
+    max: SPLIT_AT_MAX
+  }),
+  json: flag('print an array with one object per cluster size'),
+  explain: flag('print each action with its reason'),
+  picture: flag('draw small tables bucket by bucket (--no-picture: figures only)')
+}
+
+export const SIMULATE_OPTIONS = { ...COMMON, ...CLUSTER, ...RULES }
+
+export type SimulateValues = Values<typeof SIMULATE_OPTIONS>
+
+function range(help: string): Option<Range | undefined> {
+  const parse = (text: string): Parsed<Range> => {
+    const [from, to, ...rest] = text.split('..').map(readInteger)
+    if (from === undefined || to === undefined || rest.length > 0 || from < 1 || from > to) {
+      return { problem: 'must be two whole numbers such as 1..6, the smaller first' }
+    }
+    if (to > NODES_MAX) return { problem: `there can be ${NODES_MAX} nodes at the most` }
+    return { value: { from, to } }
+  }
+  return { kind: 'value', help, placeholder: 'A..B', initial: undefined, shown: '', parse }
+}
+
+function buckets(help: string): Option<number> {
+  const sizes = MASKS.map((mask) => mask + 1)
+  const parse = (text: string): Parsed<number> => {
+    const value = sizes.find((size) => size === readInteger(text))
+    return value === undefined ? { problem: `must be ${listChoices(sizes)}` } : { value }
+  }
+  return { kind: 'value', help, placeholder: 'N', initial: 256, shown: '256', parse }
+}
+
+/** What is wrong with options that are each right by themselves. */
+export function checkSimulate(
+  values: SimulateValues,
+  given: ReadonlySet<string>
+): OpenClusterError[] {
+  const problems: OpenClusterError[] = []
+  const complain = (text: string): void => {
+    problems.push(new OpenClusterError('OC_OPTION_CONFLICT', text))
+  }
+  const { joins, copies, rules } = values
+  const foreign = given.has('joins') ? CLUSTER : RULES
+  for (const name of given) {
+    if (!Object.hasOwn(foreign, name)) continue
+    complain(`--${name}: only ${given.has('joins') ? 'without' : 'with'} --joins`)
+  }
+  if (joins !== undefined && copies > joins.to) {
+    complain(`--copies ${copies}: needs ${copies} nodes, but --joins ends at ${joins.to}`)
+  }
+  if (rules !== 'current') {
+    if (copies !== 2) complain(`--copies ${copies}: the rules of ${rules} know 2 copies`)
+    for (const name of ['weights', 'zones'] as const) {
+      if (values[name] !== undefined) complain(`--${name}: the rules of ${rules} know no ${name}`)
+    }
+  }
+  return problems
+}

@@ -1,0 +1,13 @@
+/**
+ * The node's time: milliseconds that look like the wall clock's but never go back. The wall clock is
+ * read once; from then on the monotone clock counts, since a clock set back would revive expired
+ * items and a clock set forward would make everybody look dead.
+ */
+export interface Clock {
+  now(): number
+}
+
+export function createClock(startMs: number = Date.now()): Clock {
+  const offsetMs = startMs - performance.now()
+  return { now: () => Math.floor(offsetMs + performance.now()) }
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { Log, type LogFormat, type LogLevel } from './log.js'
+
+function open(level: LogLevel, format: LogFormat) {
+  const lines: string[] = []
+  const time = { ms: 0 }
+  const log = new Log({ level, format, write: (line) => lines.push(line), now: () => time.ms })
+  return { log, lines, time }
+}
+
+test('lines below the level are left out', () => {
+  const { log, lines } = open('warn', 'pretty')
+  log.debug('a')
+  log.info('b')
+  log.warn('c', { node: 'x', count: 2 })
+  log.error('d')
+  expect(lines).toEqual(['00:00:00.000 warn  c node=x count=2\n', '00:00:00.000 error d\n'])
+  const silent = open('silent', 'json')
+  silent.log.error('e')
+  expect(silent.lines).toEqual([])
+})
+
+test('JSON lines are one object each', () => {
+  const { log, lines } = open('debug', 'json')
+  log.info('joined', { node: 'b\n"' })
+  expect(lines).toHaveLength(1)
+  expect(JSON.parse(lines[0])).toEqual({
+    time: '1970-01-01T00:00:00.000Z',
+    level: 'info',
+    message: 'joined',
+    node: 'b\n"'
+  })
+})
+
+test('fields cannot forge a line', () => {
+  const { log, lines } = open('info', 'pretty')
+  log.info('a', { from: 'x\n00:00 error y' })
+  expect(lines).toEqual(['00:00:00.000 info  a from="x\\n00:00 error y"\n'])
+})
+
+test('what strangers cause is told once in ten seconds, with the rest counted', () => {
+  const { log, lines, time } = open('info', 'pretty')
+  for (let i = 0; i < 5; i++) log.limited('bad', 'bad bytes')
+  log.limited('other', 'wrong secret')
+  expect(lines).toHaveLength(2)
+  time.ms = 10_000
+  log.limited('bad', 'bad bytes')
+  expect(lines.at(-1)).toContain('bad bytes suppressed=4')
+})
