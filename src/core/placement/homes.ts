@@ -59,7 +59,7 @@ export function assignHomes(arrangement: Housing): Homes {
       }
     }
   }
-  for (const bucket of unplaced) placeBySwap(arrangement, bucket, { homes, room })
+  for (const bucket of unplaced) placeBySwaps(arrangement, bucket, { homes, room })
   return homes
 }
 
@@ -90,39 +90,54 @@ function bestHome(
   return best
 }
 
-/** Gives the bucket another bucket's home, where that other one can use the room that is left. */
-function placeBySwap(
-  arrangement: Housing,
-  bucket: number,
-  { homes, room }: { homes: Map<number, NodeIndex[]>; room: Map<NodeIndex, number> }
-): void {
-  const own = homes.get(bucket) ?? []
-  for (const { node: free } of arrangement.roster.staying) {
-    if ((room.get(free) ?? 0) <= 0) continue
-    for (const [other, chosen] of homes) {
-      if (other === bucket) continue
-      const place = chosen.findIndex((node) => {
-        if (!fits(arrangement, bucket, { node, taken: own })) return false
-        return fits(arrangement, other, {
-          node: free,
-          taken: chosen.filter((kept) => kept !== node)
-        })
-      })
-      if (place === -1) continue
-      own.push(chosen[place])
-      chosen[place] = free
-      room.set(free, (room.get(free) ?? 0) - 1)
-      return
-    }
-  }
+interface Assignment {
+  readonly homes: Map<number, NodeIndex[]>
+  readonly room: Map<NodeIndex, number>
+}
+
+/** Finds a home for a bucket that was left over: others change places for it if they can. */
+function placeBySwaps(arrangement: Housing, bucket: number, assignment: Assignment): void {
+  if (reassign(arrangement, bucket, { ...assignment, visited: new Set() })) return
   // No arrangement inside the quotas: a copy in a crowded place is better than none.
   const { table, roster } = arrangement
+  const own = assignment.homes.get(bucket) ?? []
   let best = NOBODY
   for (const { node } of roster.staying) {
     if (table.isHolder(bucket, node) || own.includes(node)) continue
     if (best === NOBODY || emptier(arrangement, bucket, { node, than: best })) best = node
   }
   if (best !== NOBODY) own.push(best)
+}
+
+/** An augmenting path: the bucket takes a place, and whoever had it finds another one in turn. */
+function reassign(
+  arrangement: Housing,
+  bucket: number,
+  assignment: Assignment & { readonly visited: Set<NodeIndex> }
+): boolean {
+  const { homes, room, visited } = assignment
+  const own = homes.get(bucket) ?? []
+  for (const { node } of arrangement.roster.staying) {
+    if (visited.has(node) || !fits(arrangement, bucket, { node, taken: own })) continue
+    visited.add(node)
+    const free = room.get(node) ?? 0
+    if (free > 0) {
+      room.set(node, free - 1)
+      own.push(node)
+      return true
+    }
+    for (const [other, chosen] of homes) {
+      const place = chosen.indexOf(node)
+      if (other === bucket || place === -1) continue
+      chosen.splice(place, 1)
+      if (reassign(arrangement, other, assignment)) {
+        own.push(node)
+        return true
+      }
+      chosen.splice(place, 0, node)
+    }
+  }
+  return false
 }
 
 function emptier(

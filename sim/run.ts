@@ -1,0 +1,424 @@
+/**
+ * One run from one seed, and many of them. A cluster grows while clients work and things go wrong, and safety is
+ * watched. Then nothing goes wrong any more, and the cluster must come to rest within a limit; everything that was
+ * ever written is read back; and it must stay at rest. A failing run says what broke, shows its last events, and names
+ * the one command that repeats it.
+ */
+import { Node } from '../src/node/node.js'
+import type { Sabotage } from '../src/node/config.js'
+import { Availability } from './availability.js'
+import { AllCopiesChecker } from './checkers/all-copies.js'
+import { BalanceChecker } from './checkers/balance.js'
+import { BoundedQueuesChecker } from './checkers/bounded-queues.js'
+import { BrokenPromise, type Checker, type RestChecker } from './checkers/checker.js'
+import { EqualCopiesChecker } from './checkers/equal-copies.js'
+import { EqualTablesChecker } from './checkers/equal-tables.js'
+import { MovesEndChecker } from './checkers/moves-end.js'
+import { NoRefusalChecker } from './checkers/no-refusal.js'
+import { OnePrimaryChecker } from './checkers/one-primary.js'
+import { ShipsNothingChecker } from './checkers/ships-nothing.js'
+import { UnaskedReply } from './client.js'
+import type { CreateNode } from './driven-node.js'
+import { drawCircumstances } from './draw.js'
+import { FaultPlan, type FaultClass, type FaultKind } from './faults.js'
+import { NodeFailure } from './host.js'
+import { RunawayError, Simulation, type ClusterConfig } from './simulator.js'
+import { Workload, type WorkloadOptions } from './workload.js'
+
+export type Result = 'passed' | 'crashed' | 'did not converge' | 'broke a promise'
+
+/** Exit codes of `opencluster simulate`. */
+export const EXIT_CODES: Record<Result, number> = {
+  passed: 0,
+  crashed: 127,
+  'did not converge': 128,
+  'broke a promise': 129
+}
+
+export interface RunOptions {
+  /** At the beginning; more join. */
+  readonly nodes?: number
+  /** How long things go wrong. */
+  readonly minutes?: number
+  readonly faults?: FaultClass
+  readonly rates?: Partial<Record<FaultKind, number>>
+  /** Nobody seems dead who is not. */
+  readonly shortFaults?: boolean
+  /** No crash before all copies are there again. */
+  readonly carefulCrashes?: boolean
+  /** How long it must stay at rest. */
+  readonly restMs?: number
+  readonly sabotage?: Sabotage
+  readonly config?: Partial<ClusterConfig>
+  readonly workload?: Partial<WorkloadOptions>
+  readonly createNode?: CreateNode
+  readonly onLine?: (line: string) => void
+  /** Takes the place of the faults of the class; called when the cluster has started. */
+  readonly script?: (run: Run) => void
+}
+
+export interface Statistics {
+  readonly virtualSeconds: number
+  readonly operations: number
+  readonly unknown: number
+  readonly latencyMsMax: number
+  readonly messages: number
+  readonly moves: number
+  readonly splits: number
+  readonly joins: number
+  readonly leaves: number
+  readonly crashes: number
+  readonly outages: number
+  readonly outageMsMean: number
+  readonly outageMsMax: number
+  /** From the end of faults until rest. */
+  readonly convergenceMs: number
+  readonly queuedBytesMax: number
+  readonly undecided: number
+}
+
+export interface Outcome {
+  readonly seed: number
+  readonly result: Result
+  /** Which promise was broken, or what did not come to rest. */
+  readonly promise: string
+  readonly message: string
+  /** Over everything that happened; the same seed gives the same one. */
+  readonly digest: string
+  readonly statistics: Statistics
+  readonly trace: readonly string[]
+  /** Repeats it. */
+  readonly command: string
+}
+
+const NODES_DEFAULT = 5
+const MINUTES_DEFAULT = 0.5
+const REST_MS_DEFAULT = 60_000
+const TRACE_LINES = 120
+
+/** The first nodes start within this. */
+const START_MS = 2000
+const SAMPLE_MS = 250
+/** Traffic goes on for a while after the last fault. */
+const AFTER_FAULTS_MS = 3000
+const CONVERGE_MS_MAX = 120_000
+const CONVERGE_STEP_MS = 500
+/** It must be at rest so many times in a row. */
+const REST_LOOKS = 3
+const READ_BACK_MS_MAX = 60_000
+const MOVE_AGE_MS_MAX = 45_000
+const QUEUED_BYTES_MAX = 8 * 1024 * 1024
+const QUEUED_AT_REST_BYTES_MAX = 64 * 1024
+
+export class Run {
+  readonly simulation: Simulation
+  readonly workload: Workload
+  readonly faults: FaultPlan
+  moves = 0
+  splits = 0
+  convergenceMs = 0
+  readonly #options: RunOptions
+  readonly #nodes: number
+  readonly #checkers: readonly Checker[]
+  readonly #restCheckers: readonly RestChecker[]
+  readonly #queues: BoundedQueuesChecker
+  readonly #availability: Availability
+  #sampling = true
+
+  constructor(seed: number, options: RunOptions) {
+    const faults = options.faults ?? 'all'
+    const shortFaults = options.shortFaults ?? true
+    const { sabotage, config, workload, onLine } = options
+    const circumstances = drawCircumstances(seed, {
+      faults,
+      shortFaults,
+      ...(sabotage === undefined ? {} : { sabotage }),
+      ...(config === undefined ? {} : { config }),
+      ...(workload === undefined ? {} : { workload })
+    })
+    this.#options = options
+    this.#nodes = options.nodes ?? NODES_DEFAULT
+    this.simulation = new Simulation({
+      ...circumstances.simulation,
+      createNode: options.createNode ?? ((nodeConfig, outbox) => new Node(nodeConfig, outbox)),
+      ...(onLine === undefined ? {} : { onLine })
+    })
+    this.workload = new Workload(this.simulation, circumstances.workload)
+    this.#availability = new Availability()
+    this.faults = new FaultPlan(this.simulation, {
+      faults,
+      shortFaults,
+      carefulCrashes: options.carefulCrashes ?? true,
+      nodesMin: Math.max(2, this.#nodes - 2),
+      nodesMax: this.#nodes + 3,
+      ...(options.rates === undefined ? {} : { rates: options.rates }),
+      cutClient: () => this.simulation.random.run.pick(this.workload.clients).cut()
+    })
+    this.#queues = new BoundedQueuesChecker(QUEUED_BYTES_MAX, QUEUED_AT_REST_BYTES_MAX)
+    this.#restCheckers = [
+      new EqualTablesChecker(),
+      new AllCopiesChecker(),
+      new MovesEndChecker(MOVE_AGE_MS_MAX),
+      new BalanceChecker(),
+      new EqualCopiesChecker(),
+      this.#queues
+    ]
+    this.#checkers = [
+      ...this.workload.checkers,
+      new NoRefusalChecker(() => this.faults.doubtful),
+      new OnePrimaryChecker(),
+      new ShipsNothingChecker(),
+      ...this.#restCheckers
+    ]
+    this.#listen()
+  }
+
+  /** Throws what went wrong. */
+  run(): void {
+    const { simulation, workload } = this
+    this.#startNodes()
+    this.#sample()
+    if (this.#options.script === undefined) this.faults.start()
+    else this.#options.script(this)
+    simulation.runFor((this.#options.minutes ?? MINUTES_DEFAULT) * 60_000)
+    this.faults.stop()
+    const healed = simulation.now
+    simulation.runFor(AFTER_FAULTS_MS)
+    workload.stop()
+    this.#converge()
+    this.convergenceMs = simulation.now - healed
+    const rested = simulation.view()
+    for (const checker of this.#checkers) checker.onRest?.(rested)
+    this.#readBack()
+    simulation.runFor(this.#options.restMs ?? REST_MS_DEFAULT)
+    const ended = simulation.view()
+    for (const checker of this.#checkers) checker.onEnd?.(ended)
+    const problem = this.#findProblem()
+    if (problem !== undefined) {
+      throw new BrokenPromise(problem.checker.name, `it was at rest, and then: ${problem.text}`)
+    }
+  }
+
+  statistics(): Statistics {
+    const { simulation, workload, faults } = this
+    return {
+      virtualSeconds: simulation.now / 1000,
+      operations: workload.operations,
+      unknown: workload.unknown,
+      latencyMsMax: workload.latencyMsMax,
+      messages: simulation.network.sent,
+      moves: this.moves,
+      splits: this.splits,
+      joins: faults.joins,
+      leaves: faults.leaves,
+      crashes: faults.crashes,
+      outages: this.#availability.outages,
+      outageMsMean: this.#availability.meanMs,
+      outageMsMax: this.#availability.worstMs,
+      convergenceMs: this.convergenceMs,
+      queuedBytesMax: this.#queues.mostBytes,
+      undecided: workload.linearizability.undecided
+    }
+  }
+
+  /** A crash as the fault plan makes them, for scripts. */
+  crash(name: string): void {
+    this.faults.doubtful = true
+    this.simulation.crash(name)
+  }
+
+  #listen(): void {
+    const { simulation, workload } = this
+    simulation.listen((node, event) => {
+      if (event.kind === 'stage' && event.stage === 'done') this.moves++
+      if (event.kind === 'split') this.splits++
+      this.#availability.onEvent(node, event, simulation.now)
+      for (const checker of this.#checkers) checker.onEvent?.(node, event, simulation.now)
+    })
+    const families = new Set(workload.checkers)
+    for (const checker of this.#checkers) if (!families.has(checker)) workload.listen(checker)
+    simulation.beforeCrash((name) => this.#availability.lose(name, simulation.view()))
+  }
+
+  #startNodes(): void {
+    const { simulation, faults } = this
+    const { random, queue } = simulation
+    const first = faults.nextName()
+    simulation.start(first, [])
+    for (let i = 1; i < this.#nodes; i++) {
+      const name = faults.nextName()
+      queue.after(random.run.fraction() * START_MS, () => {
+        const { staying } = simulation
+        simulation.start(name, staying.length > 0 ? [random.run.pick(staying)] : [first])
+      })
+    }
+  }
+
+  #sample(): void {
+    if (!this.#sampling) return
+    const view = this.simulation.view()
+    for (const checker of this.#checkers) checker.onSample?.(view)
+    this.simulation.queue.after(SAMPLE_MS, () => this.#sample())
+  }
+
+  #converge(): void {
+    const { simulation, workload } = this
+    let looks = 0
+    let said = ''
+    const isPending = (): boolean => {
+      const problem = this.#findProblem()?.text ?? (workload.idle ? '' : 'requests are under way')
+      if (problem !== '' && problem !== said) simulation.note('rest', 'waits', problem)
+      said = problem
+      looks = problem === '' ? looks + 1 : 0
+      return looks < REST_LOOKS
+    }
+    const limits = { stepMs: CONVERGE_STEP_MS, limitMs: CONVERGE_MS_MAX }
+    if (simulation.runWhile(isPending, limits)) return
+    const problem = this.#findProblem()
+    if (problem === undefined) {
+      throw new NotConverged('every request ends', 'requests are still under way')
+    }
+    if (problem.checker.isSafety) throw new BrokenPromise(problem.checker.name, problem.text)
+    throw new NotConverged(problem.checker.name, problem.text)
+  }
+
+  #findProblem(): { checker: RestChecker; text: string } | undefined {
+    const view = this.simulation.view()
+    for (const checker of this.#restCheckers) {
+      const text = checker.problem(view)
+      if (text !== undefined) return { checker, text }
+    }
+    return undefined
+  }
+
+  #readBack(): void {
+    const { simulation, workload } = this
+    workload.readBack()
+    const limits = { stepMs: 100, limitMs: READ_BACK_MS_MAX }
+    const read = simulation.runWhile(() => workload.unread > 0 || !workload.idle, limits)
+    workload.stop()
+    if (!read) {
+      const text = `${workload.unread} keys could not be read back at rest`
+      throw new BrokenPromise('no request is refused', text)
+    }
+  }
+}
+
+/** Faults are over, but the cluster does not come to rest. */
+class NotConverged extends Error {
+  override readonly name = 'NotConverged'
+  readonly promise: string
+
+  constructor(promise: string, message: string) {
+    super(message)
+    this.promise = promise
+  }
+}
+
+export function runSeed(seed: number, options: RunOptions = {}): Outcome {
+  const run = new Run(seed, options)
+  let failure: { result: Result; promise: string; message: string } | undefined
+  try {
+    run.run()
+  } catch (error) {
+    failure = classify(error)
+  }
+  return {
+    seed,
+    ...(failure ?? { result: 'passed', promise: '', message: '' }),
+    digest: run.simulation.trace.digest,
+    statistics: run.statistics(),
+    trace: failure === undefined ? [] : run.simulation.trace.last(TRACE_LINES),
+    command: repeatCommand(seed, options)
+  }
+}
+
+function classify(error: unknown): { result: Result; promise: string; message: string } {
+  if (error instanceof BrokenPromise) {
+    return { result: 'broke a promise', promise: error.promise, message: error.message }
+  }
+  if (error instanceof NotConverged) {
+    return { result: 'did not converge', promise: error.promise, message: error.message }
+  }
+  if (error instanceof RunawayError) {
+    return { result: 'did not converge', promise: 'events', message: error.message }
+  }
+  if (error instanceof UnaskedReply) {
+    return { result: 'broke a promise', promise: 'one reply a request', message: error.message }
+  }
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  const promise = error instanceof NodeFailure ? error.node : 'the simulator'
+  return { result: 'crashed', promise, message }
+}
+
+function repeatCommand(seed: number, options: RunOptions): string {
+  const parts = [`npx opencluster simulate --seed ${seed}`]
+  if (options.nodes !== undefined) parts.push(`--nodes ${options.nodes}`)
+  if (options.minutes !== undefined) parts.push(`--minutes ${options.minutes}`)
+  if (options.faults !== undefined) parts.push(`--faults ${options.faults}`)
+  return parts.join(' ')
+}
+
+export interface SimulateOptions {
+  readonly seed: number
+  readonly seeds: number
+  readonly nodes: number
+  readonly minutes: number
+  readonly policy: 'available'
+  readonly faults: FaultClass
+  readonly placement: 'buckets'
+  /** Print every event as it happens. */
+  readonly trace: boolean
+  readonly onLine: (line: string) => void
+  readonly onProgress?: (done: number, label: string) => void
+}
+
+/** More seeds than this are told of by their sum, and by those that fail. */
+const LINES_PER_SEED_MAX = 20
+
+/** Runs seeds one after the other, ends with `N passed, M failed`, and gives the exit code. */
+export function runSimulation(options: SimulateOptions): number {
+  const { seed, seeds, nodes, minutes, faults, onLine } = options
+  let [passed, failed, exitCode] = [0, 0, 0]
+  for (let i = 0; i < seeds; i++) {
+    const outcome = runSeed((seed + i) >>> 0, {
+      nodes,
+      minutes,
+      faults,
+      ...(options.trace ? { onLine } : {})
+    })
+    if (outcome.result === 'passed') passed++
+    else failed++
+    if (exitCode === 0) exitCode = EXIT_CODES[outcome.result]
+    options.onProgress?.(i + 1, `seed ${outcome.seed}`)
+    if (seeds <= LINES_PER_SEED_MAX || outcome.result !== 'passed') onLine(formatOutcome(outcome))
+    if (outcome.result !== 'passed') {
+      for (const line of formatFailure(outcome, options.trace)) onLine(line)
+    }
+  }
+  onLine(`${passed} passed, ${failed} failed`)
+  return exitCode
+}
+
+export function formatOutcome({ seed, result, digest, statistics }: Outcome): string {
+  const s = statistics
+  const parts = [
+    `seed ${String(seed).padStart(10)}`,
+    result.padEnd(6),
+    `digest ${digest}`,
+    `${s.virtualSeconds.toFixed(0).padStart(4)} s`,
+    `${String(s.operations).padStart(6)} ops`,
+    `${String(s.unknown).padStart(3)} unknown`,
+    `${String(s.moves).padStart(4)} moves`,
+    `${String(s.messages).padStart(7)} messages`,
+    `${s.crashes} crashes`,
+    `outage ${s.outageMsMean.toFixed(0)}/${s.outageMsMax.toFixed(0)} ms`,
+    `rest after ${(s.convergenceMs / 1000).toFixed(1)} s`
+  ]
+  return parts.join('  ')
+}
+
+function formatFailure(outcome: Outcome, traced: boolean): string[] {
+  const { result, promise, message, trace, command } = outcome
+  return [...(traced ? [] : trace), `${result}: ${promise}: ${message}`, `repeat: ${command}`]
+}
