@@ -22,6 +22,7 @@ import type { CreateNode } from './driven-node.js'
 import { drawCircumstances } from './draw.js'
 import { FaultPlan, type FaultClass, type FaultKind } from './faults.js'
 import { NodeFailure } from './host.js'
+import type { LinkQuality } from './network.js'
 import { RunawayError, Simulation, type ClusterConfig } from './simulator.js'
 import { Workload, type WorkloadOptions } from './workload.js'
 
@@ -51,6 +52,8 @@ export interface RunOptions {
   readonly sabotage?: Sabotage
   readonly config?: Partial<ClusterConfig>
   readonly workload?: Partial<WorkloadOptions>
+  /** What links are like while nothing is wrong with them. */
+  readonly quality?: LinkQuality
   readonly createNode?: CreateNode
   readonly onLine?: (line: string) => void
   /** Takes the place of the faults of the class; called when the cluster has started. */
@@ -140,6 +143,7 @@ export class Run {
     this.#nodes = options.nodes ?? NODES_DEFAULT
     this.simulation = new Simulation({
       ...circumstances.simulation,
+      ...(options.quality === undefined ? {} : { quality: options.quality }),
       createNode: options.createNode ?? ((nodeConfig, outbox) => new Node(nodeConfig, outbox)),
       ...(onLine === undefined ? {} : { onLine })
     })
@@ -221,12 +225,6 @@ export class Run {
     }
   }
 
-  /** A crash as the fault plan makes them, for scripts. */
-  crash(name: string): void {
-    this.faults.doubtful = true
-    this.simulation.crash(name)
-  }
-
   #listen(): void {
     const { simulation, workload } = this
     simulation.listen((node, event) => {
@@ -237,7 +235,10 @@ export class Run {
     })
     const families = new Set(workload.checkers)
     for (const checker of this.#checkers) if (!families.has(checker)) workload.listen(checker)
-    simulation.beforeCrash((name) => this.#availability.lose(name, simulation.view()))
+    simulation.beforeCrash((name) => {
+      this.#availability.lose(name, simulation.view())
+      for (const checker of this.#checkers) checker.onCrash?.(name)
+    })
   }
 
   #startNodes(): void {

@@ -7,6 +7,7 @@
 import { MOVE_STAGES } from '../src/core/migration/stage.js'
 import type { NodeEvent } from '../src/node/outbox.js'
 import { newestRows } from './cluster-view.js'
+import { GOOD_LINK } from './network.js'
 import { runSeed, type Outcome, type Run, type RunOptions } from './run.js'
 
 /** The one that ships, the one that gets, and another one that holds the bucket. */
@@ -39,7 +40,7 @@ const BUCKETS = 16
 const SETTLED_MS = 4000
 const BACK_MS = 2500
 /** Moves that went through the stage too fast before one of them is taken all the same. */
-const PASSED_BY_MAX = 8
+const PASSED_BY_MAX = 3
 
 export function runScenario(scenario: Scenario, seed: number): ScenarioOutcome {
   let happened = false
@@ -54,13 +55,14 @@ export function runScenario(scenario: Scenario, seed: number): ScenarioOutcome {
   return { ...outcome, happened }
 }
 
-/** Few buckets with much in them and small batches, so that each stage takes a while. */
+/** Few buckets with much in them, small batches and slow links, so that each stage takes a while. */
 function scenarioOptions(): RunOptions {
   return {
     nodes: NODES,
     minutes: 0.25,
     restMs: 5000,
     faults: 'all',
+    quality: { ...GOOD_LINK, delayMs: 4 },
     config: {
       copies: 2,
       buckets: BUCKETS,

@@ -1,12 +1,13 @@
 /**
  * The micro benchmarks by name, all of them if none is given, one aligned line a figure:
  *
- *   node dist/bench/micro/main.js [store|hash|resp|plan]… [--keys N]
+ *   node dist/bench/micro/main.js [store|hash|resp|replication|plan]… [--keys N]
  */
 import { parseArgs } from 'node:util'
 import { run as runHash } from './hash.js'
 import type { Measurement } from './measure.js'
 import { run as runPlan } from './plan.js'
+import { run as runReplication } from './replication.js'
 import { run as runResp } from './resp.js'
 import { run as runStore } from './store.js'
 
@@ -24,6 +25,7 @@ const BENCHMARKS: readonly { name: string; run: (keys: number) => Figure[] }[] =
   { name: 'store', run: (keys) => runStore({ keys }) },
   { name: 'hash', run: (keys) => runHash({ keys }).map(perSecond) },
   { name: 'resp', run: (keys) => runResp({ commands: keys }).map(perSecond) },
+  { name: 'replication', run: (keys) => runReplication({ writes: keys }).map(perSecond) },
   {
     name: 'plan',
     run: (keys) => {

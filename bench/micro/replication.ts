@@ -142,12 +142,12 @@ class Halves {
 
   /** Every batch executed; the number of writes that were taken. */
   apply(batches: readonly Uint8Array[]): number {
-    const { primary, backup, wires } = this.#pair
+    const { primary, backup } = this.#pair
     const peer = backup.peers.get(primary.config.name)
     assert(peer !== undefined, 'the two know each other')
     for (const state of backup.buckets) if (state?.role === 'backup') state.seq = 0
     for (const payload of batches) {
-      this.#receiver.applyBatch(peer, { kind: 'batch', now: wires.now, payload })
+      this.#receiver.applyBatch(peer, { kind: 'batch', payload })
     }
     let taken = 0
     for (const state of backup.buckets) if (state?.role === 'backup') taken += state.seq

@@ -11,6 +11,8 @@ export interface Checker {
   /** The promise, in the words of DESIGN.md. */
   readonly name: string
   onEvent?(node: string, event: NodeEvent, now: number): void
+  /** The node is about to lose its memory. */
+  onCrash?(node: string): void
   onInvoke?(operation: Operation): void
   onComplete?(operation: Operation): void
   /** Several times a second while the run goes on. */

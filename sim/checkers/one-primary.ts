@@ -1,14 +1,18 @@
 /**
  * One primary a bucket an epoch: no two nodes ever enter rows of the same bucket and epoch that name
- * different primaries. A split keeps epochs, so a bucket and the piece with its number are one thing here.
+ * different primaries. A split keeps epochs, so a bucket and the piece with its number are one thing here. A row that
+ * only one node has entered is gone when that node loses its memory: nobody else has ever acted on it.
  */
 import type { NodeEvent } from '../../src/node/outbox.js'
 import { BrokenPromise, type Checker } from './checker.js'
 
 interface Entry {
   readonly primary: string
+  /** The first that entered it. */
   readonly node: string
   readonly time: number
+  /** Another one has entered it too. */
+  shared: boolean
 }
 
 /** A bucket's older epochs are forgotten: nobody may go back to them anyway. */
@@ -22,25 +26,36 @@ export class OnePrimaryChecker implements Checker {
     if (event.kind !== 'row') return
     const { bucket, epoch } = event
     const primary = event.primary ?? 'nobody'
-    let epochs = this.#entries.get(bucket)
-    if (epochs === undefined) {
-      epochs = new Map()
-      this.#entries.set(bucket, epochs)
-    }
+    const epochs = this.#entries.get(bucket) ?? new Map<number, Entry>()
+    this.#entries.set(bucket, epochs)
     const known = epochs.get(epoch)
-    if (known !== undefined && known.primary !== primary) {
-      throw new BrokenPromise(
-        this.name,
-        `bucket ${bucket} at epoch ${epoch} has the primary ${primary} for ${node}, and ${known.primary} for ` +
-          `${known.node} since ${(known.time / 1000).toFixed(6)}`
-      )
+    if (known === undefined) {
+      epochs.set(epoch, { primary, node, time, shared: false })
+      forgetOldest(epochs)
+      return
     }
-    if (known !== undefined) return
-    epochs.set(epoch, { primary, node, time })
-    if (epochs.size <= EPOCHS_KEPT) return
-    for (const oldest of epochs.keys()) {
-      epochs.delete(oldest)
-      break
+    if (known.node !== node) known.shared = true
+    if (known.primary === primary) return
+    const since = `${known.node} since ${(known.time / 1000).toFixed(6)}`
+    throw new BrokenPromise(
+      this.name,
+      `bucket ${bucket} at epoch ${epoch}: the primary is ${primary} for ${node}, and ${known.primary} for ${since}`
+    )
+  }
+
+  onCrash(node: string): void {
+    for (const epochs of this.#entries.values()) {
+      for (const [epoch, entry] of epochs) {
+        if (entry.node === node && !entry.shared) epochs.delete(epoch)
+      }
     }
+  }
+}
+
+function forgetOldest(epochs: Map<number, Entry>): void {
+  if (epochs.size <= EPOCHS_KEPT) return
+  for (const oldest of epochs.keys()) {
+    epochs.delete(oldest)
+    return
   }
 }

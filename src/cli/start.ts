@@ -71,7 +71,10 @@ function joinRepeated(argv: readonly string[], name: string): string[] {
 async function serve(settings: Settings, output: Output): Promise<number> {
   const { logLevel: level, logFormat: format } = settings
   const log = new Log({ level, format, write: (line) => output.stderr.write(line) })
-  if (process.env[TIED_VARIABLE] === '1') process.once('disconnect', () => process.exit(0))
+  if (process.env[TIED_VARIABLE] === '1') {
+    process.once('disconnect', () => process.exit(0))
+    process.channel?.unref()
+  }
   const running: { node?: RunningNode } = {}
   let departure: Promise<Departure> | undefined
   const onSignal = (signal: NodeJS.Signals): void => {
@@ -92,7 +95,6 @@ async function serve(settings: Settings, output: Output): Promise<number> {
   const { left } = (await departure) ?? { left: true }
   const code = left ? EXIT.success : EXIT.failure
   setTimeout(() => process.exit(code), LINGER_MS_MAX).unref()
-  process.channel?.unref()
   return code
 }
 

@@ -50,6 +50,10 @@ export class Balancer {
     const split = judgeSplit(view)
     const oversize = split.allow ? split : this.#judgeSizes()
     if (oversize.allow) this.#split(nextMask(table.mask), oversize.reason)
+    if (this.#moves.busy) {
+      this.due = now + config.askFastMs
+      return
+    }
     const other = this.#rules.ask(view, random)
     const peer = other === NOBODY ? undefined : this.#cluster.peerOf(other)
     this.due = now + (other === NOBODY ? config.askSlowMs : config.askFastMs)

@@ -62,7 +62,7 @@ export type Sabotage =
   | 'reply-before-backup'
   /** Do not forward writes behind an open copy. */
   | 'skip-forward'
-  /** Remove instead of bury, so that a late copy brings deleted keys back. */
+  /** Leave nothing where a key was deleted, so that reads see deletions that are not everywhere yet. */
   | 'forget-tombstone'
   /** Acknowledge a batch but do not apply it. */
   | 'drop-batch'

@@ -12,7 +12,9 @@ import { placementHash, type PlacementHash } from '../core/hash/placement-hash.j
 import { Call, type Change } from '../commands/call.js'
 import type { Command } from '../commands/command.js'
 import { findCommand, hasArity } from '../commands/registry.js'
+import { HybridClock } from '../store/clock.js'
 import type { Key } from '../store/key.js'
+import { TYPE_TOMBSTONE } from '../store/value-type.js'
 import type { Message, SyncMark } from '../wire/peer/message.js'
 import { RequestParser } from '../wire/resp/request-parser.js'
 import { ReplyWriter } from '../wire/resp/reply-writer.js'
@@ -52,6 +54,7 @@ export class Copies {
 
   /** Sends a write on its way; called right after it was executed here. */
   replicate(state: BucketState, call: Call, raw: Uint8Array): void {
+    if (this.#cluster.config.sabotage === 'forget-tombstone') forgetTombstone(state, call.key)
     state.seq++
     state.lastVersion = call.version
     for (let i = 0; i < state.backups.length; i++) {
@@ -104,7 +107,7 @@ export class Copies {
         this.#correct(peer, bucket)
         continue
       }
-      this.#execute(state, raw, { version: entry.version, now: message.now })
+      this.#execute(state, raw, entry.version)
     }
   }
 
@@ -155,7 +158,7 @@ export class Copies {
       for (const key of keys) {
         const raw = encodeArguments([EXPIRE, key])
         const version = this.#cluster.clock.next(now)
-        if (!this.#execute(state, Span.of(raw), { version, now })) continue
+        if (!this.#execute(state, Span.of(raw), version)) continue
         this.replicate(state, this.#call, raw)
         this.#onChange(state, this.#call.key, 'expired')
       }
@@ -184,7 +187,8 @@ export class Copies {
     return true
   }
 
-  #execute(state: BucketState, raw: Span, at: { version: number; now: number }): boolean {
+  /** Executes a write; its time is in its version, the same on every copy. */
+  #execute(state: BucketState, raw: Span, version: number): boolean {
     const parser = this.#parser
     const call = this.#call
     const command = this.#parse(raw)
@@ -198,10 +202,10 @@ export class Copies {
     call.offsets = parser.offsets
     call.lengths = parser.lengths
     call.count = parser.count
-    call.now = at.now
-    call.version = at.version
+    call.now = HybridClock.toMs(version)
+    call.version = version
     call.bucket = state.items
-    this.#cluster.clock.observe(at.version)
+    this.#cluster.clock.observe(version)
     command.execute(call)
     return call.change !== undefined
   }
@@ -243,6 +247,12 @@ export class Copies {
       if (state !== undefined) state.seq = entry.seq
     }
   }
+}
+
+/** The planted defect: a deleted key leaves nothing, so nobody knows that its deletion is not everywhere yet. */
+function forgetTombstone({ items }: BucketState, key: Key): void {
+  const ref = items.findAny(key)
+  if (ref !== 0 && items.typeOf(ref) === TYPE_TOMBSTONE) items.remove(ref)
 }
 
 interface Entry {

@@ -85,8 +85,14 @@ export class Moves {
     this.#key = cluster.store.createKey()
   }
 
+  /** In a transfer, as source or as target. */
+  get engaged(): boolean {
+    return this.#outgoing !== undefined || this.#incoming !== undefined
+  }
+
+  /** In a transfer, or waiting for one that another node was asked for. */
   get busy(): boolean {
-    return this.#outgoing !== undefined || this.#incoming !== undefined || this.#asked !== undefined
+    return this.engaged || this.#asked !== undefined
   }
 
   /** For status and checkers. */
@@ -106,7 +112,13 @@ export class Moves {
     const cluster = this.#cluster
     const state = cluster.buckets[request.bucket]
     const peer = cluster.peerOf(request.to)
-    if (this.busy || state?.role !== 'primary' || state.holding || peer === undefined || peer.dead)
+    if (
+      this.engaged ||
+      state?.role !== 'primary' ||
+      state.holding ||
+      peer === undefined ||
+      peer.dead
+    )
       return false
     const out = this.#start(request, { state, peer, ships: true })
     const { table, now } = cluster
@@ -182,7 +194,7 @@ export class Moves {
     const { table, view } = this.#cluster
     const { bucket } = message
     const to = table.indexOf(message.to)
-    if (this.busy) return 'already in a transfer'
+    if (this.engaged) return 'already in a transfer'
     if (message.mask !== table.mask) return 'another mask'
     if (message.epoch !== table.epochOf(bucket)) return 'another row'
     if (table.primaryOf(bucket) !== view.self) return 'not the primary'
@@ -223,7 +235,7 @@ export class Moves {
   /** Why an offer cannot be taken now; undefined if it can. */
   #refusal(offer: Extract<Message, { kind: 'offer' }>): string | undefined {
     const { table, view, buckets } = this.#cluster
-    if (this.busy) return 'already in a transfer'
+    if (this.engaged) return 'already in a transfer'
     if (offer.mask !== table.mask) return 'another mask'
     if (buckets[offer.bucket] !== undefined) return 'already held here'
     const { bucket, beyondShare, role } = offer
@@ -500,7 +512,7 @@ export class Moves {
   }
 
   #refresh(): void {
-    this.#cluster.view.transferring = this.busy
+    this.#cluster.view.transferring = this.engaged
   }
 
   #outgoingOf(peer: Peer, id: number): Outgoing | undefined {

@@ -287,7 +287,7 @@ export class Peers {
     const payload = peer.batch.copy()
     peer.batch.reset()
     if (peer.dead) return
-    peer.stream.push(this.#encode({ kind: 'batch', now, payload }), now)
+    peer.stream.push(this.#encode({ kind: 'batch', payload }), now)
   }
 
   #encode(message: Message): Uint8Array {

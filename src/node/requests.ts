@@ -13,6 +13,7 @@ import { findCommand, hasArity, checkArity } from '../commands/registry.js'
 import { RequestParser, INCOMPLETE, PROTOCOL_ERROR } from '../wire/resp/request-parser.js'
 import { ReplyWriter } from '../wire/resp/reply-writer.js'
 import { encodeArguments } from '../wire/resp/request-writer.js'
+import { HybridClock } from '../store/clock.js'
 import { StoreLimitError } from '../store/slab.js'
 import type { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
@@ -54,6 +55,7 @@ export class Requests {
   #gates: Gate[] = []
   /** What the parser's offsets point into. */
   #bytes: Uint8Array = NO_BYTES
+  #view: DataView = viewOf(NO_BYTES)
 
   constructor(cluster: Cluster, copies: Copies, watches: Watches) {
     this.#cluster = cluster
@@ -86,8 +88,15 @@ export class Requests {
       this.close(id)
       return
     }
-    session.input = session.input.length === 0 ? bytes.slice() : concat(session.input, bytes)
+    if (session.input.length > 0 || session.isBlocked) {
+      session.input = concat(session.input, bytes)
+      if (!session.isBlocked) this.#run(session, now)
+      return
+    }
+    // The common case: what has come is parsed where it lies, and only what is left over is kept.
+    session.input = bytes
     this.#run(session, now)
+    if (session.input.length > 0) session.input = session.input.slice()
   }
 
   /** A request that another node passed on. */
@@ -180,8 +189,11 @@ export class Requests {
     let at = 0
     while (at < session.input.length && session.block === undefined && !session.closed) {
       const bytes = session.input
-      this.#bytes = bytes
-      const after = parser.parse(bytes, viewOf(bytes), at, bytes.length)
+      if (bytes !== this.#bytes) {
+        this.#bytes = bytes
+        this.#view = viewOf(bytes)
+      }
+      const after = parser.parse(bytes, this.#view, at, bytes.length)
       if (after === INCOMPLETE) break
       if (after === PROTOCOL_ERROR) {
         reply.error(parser.errorText)
@@ -237,10 +249,11 @@ export class Requests {
       return false
     }
     const call = this.#call
-    call.key.set(bytes, viewOf(bytes), parser.offsets[place], parser.lengths[place], hash)
-    this.#point(call, bytes, span.now)
+    call.key.set(bytes, this.#view, parser.offsets[place], parser.lengths[place], hash)
     call.bucket = state.items
     call.version = write ? this.#cluster.clock.next(span.now) : 0
+    // A write's time is in its version, so that backups execute it at the very same moment.
+    this.#point(call, bytes, write ? HybridClock.toMs(call.version) : span.now)
     if (!this.#perform(command)) return true
     if (call.change !== undefined) this.#written(session, state, span)
     else if (!state.isSettled()) this.#copies.gateRead(state, call.key, this.#gates)
@@ -265,7 +278,7 @@ export class Requests {
     const parser = this.#parser
     call.begin()
     call.bytes = bytes
-    call.view = viewOf(bytes)
+    call.view = this.#view
     call.offsets = parser.offsets
     call.lengths = parser.lengths
     call.count = parser.count

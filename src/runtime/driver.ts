@@ -4,9 +4,11 @@
  * one write for each connection, which is where the speed under load comes from (one `setImmediate` a turn,
  * one timer for the node's next deadline, nothing per command).
  */
+import { latin1Bytes } from '../core/bytes.js'
 import { Node } from '../node/node.js'
 import type { NodeConfig } from '../node/config.js'
 import type { Outbox } from '../node/outbox.js'
+import { ReplyLimitError } from '../wire/resp/reply-writer.js'
 import type { Clock } from './clock.js'
 
 export interface DriverPorts extends Outbox {
@@ -71,7 +73,8 @@ export class Driver {
     try {
       this.node.request(session, bytes, this.#clock.now())
     } catch (error) {
-      this.#fail(error)
+      if (error instanceof ReplyLimitError) this.#refuseAll(session, error)
+      else this.#fail(error)
     }
     this.wake()
   }
@@ -110,6 +113,13 @@ export class Driver {
     } catch (error) {
       this.#fail(error)
     }
+  }
+
+  /** One client asked for more at once than fits into memory: that is its problem, not the node's. */
+  #refuseAll(session: number, error: ReplyLimitError): void {
+    this.#ports.output(session, latin1Bytes(`-ERR ${error.message}\r\n`))
+    this.#ports.hangUp(session)
+    this.close(session)
   }
 
   #fail(error: unknown): void {

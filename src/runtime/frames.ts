@@ -41,7 +41,9 @@ export class FrameReader {
         this.#wanted = end - at
         break
       }
-      this.#onEnvelope(bytes.subarray(at + FRAME_HEAD_BYTES, end))
+      // Not a `Buffer`: the node relies on `slice` being a copy.
+      const from = bytes.byteOffset + at + FRAME_HEAD_BYTES
+      this.#onEnvelope(new Uint8Array(bytes.buffer, from, length))
       at = end
     }
     this.#pieces = at === bytes.length ? [] : [bytes.subarray(at)]

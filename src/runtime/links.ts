@@ -206,12 +206,12 @@ export class Links {
     link.socket = socket
     let reason = 'the connection was closed'
     let wrong: Wrong = 'other'
-    let refused = false
+    const verdict = { refused: false }
     const nonce = createNonce()
     const handshake = new Handshake(this.#options, nonce, (problem, kind) => {
       reason = problem
       wrong = kind
-      refused = true
+      verdict.refused = true
     })
     const takeHandshake = (bytes: Buffer): void => {
       const answer = handshake.take(bytes)
@@ -220,7 +220,7 @@ export class Links {
         this.#nonces.delete(nonce)
         this.#up(link)
       } else if (answer !== undefined) socket.write(answer)
-      if (refused) socket.end()
+      if (verdict.refused) socket.end()
     }
     socket.setTimeout(HANDSHAKE_MS, () => {
       reason = 'it does not answer'
@@ -232,7 +232,7 @@ export class Links {
     })
     socket.on('data', (bytes) => {
       if (link.state === 'up') link.unheardSinceMs = 0
-      else takeHandshake(bytes)
+      else if (!verdict.refused) takeHandshake(bytes)
     })
     socket.on('error', (error) => (reason = describe(error)))
     socket.on('close', () => {

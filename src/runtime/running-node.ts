@@ -61,7 +61,12 @@ export async function launch(options: LaunchOptions): Promise<RunningNode> {
   const { settings } = options
   const secret = settings.secretFile === undefined ? NO_BYTES : readSecretOf(settings.secretFile)
   const runtime = new Runtime(options, secret)
-  await runtime.start()
+  try {
+    await runtime.start()
+  } catch (error) {
+    await runtime.close()
+    throw error
+  }
   return runtime
 }
 

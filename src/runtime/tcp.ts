@@ -85,7 +85,8 @@ export class TcpServer {
   readonly #server: Server
   readonly #connections = new Map<number, Connection>()
   readonly #output = new TurnOutput((outgoing) => this.#written(outgoing as Connection))
-  readonly #shared = Buffer.allocUnsafeSlow(READ_BYTES)
+  /** Not a `Buffer`, whose `slice` would give the node a view where it asks for a copy. */
+  readonly #shared = new Uint8Array(READ_BYTES)
   #nextId = 1
 
   constructor(options: TcpOptions) {
@@ -257,7 +258,7 @@ export class TcpServer {
         else {
           this.#change(connection, 'client')
           this.#options.handlers.open(connection.id)
-          this.#options.handlers.request(connection.id, first)
+          this.#options.handlers.request(connection.id, plain(first))
         }
         break
       default:
@@ -335,8 +336,13 @@ export class TcpServer {
   }
 }
 
+/** The same bytes as what the node expects: `slice` of a `Buffer` does not copy. */
+function plain(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
 /** A socket around the accepted handle that reads into the shared buffer, or the accepted socket itself. */
-function wrap(raw: Socket, shared: Buffer, onBytes: (bytes: Uint8Array) => void): Socket {
+function wrap(raw: Socket, shared: Uint8Array, onBytes: (bytes: Uint8Array) => void): Socket {
   const { _handle: handle } = raw as unknown as { _handle?: { readStart?: unknown } | null }
   if (typeof handle?.readStart === 'function') {
     const callback = (length: number): boolean => {
@@ -350,6 +356,6 @@ function wrap(raw: Socket, shared: Buffer, onBytes: (bytes: Uint8Array) => void)
     >[0])
   }
   raw.allowHalfOpen = true
-  raw.on('data', onBytes)
+  raw.on('data', (bytes) => onBytes(plain(bytes)))
   return raw
 }

@@ -78,7 +78,7 @@ export type Message =
       readonly reason: string
     }
   /** Writes of one turn, in order. */
-  | { readonly kind: 'batch'; readonly now: number; readonly payload: Uint8Array }
+  | { readonly kind: 'batch'; readonly payload: Uint8Array }
   /** The primary takes over at this write number (with the row that says so). */
   | {
       readonly kind: 'promoted'
@@ -225,7 +225,6 @@ export function encodeMessage(message: Message, w: ByteWriter): void {
       w.utf8Text(message.reason)
       return
     case 'batch':
-      w.f64(message.now)
       w.raw(message.payload)
       return
     case 'promoted':
@@ -346,7 +345,7 @@ function decodeFields(kind: MessageKind, r: ByteReader): Message {
     case 'shipEnd':
       return { kind, bucket: r.u16(), done: readFlag(r), reason: readText(r) }
     case 'batch':
-      return { kind, now: readMoment(r), payload: readRest(r) }
+      return { kind, payload: readRest(r) }
     case 'promoted':
       return { kind, bucket: r.u16(), epoch: r.varint(), seq: r.varint() }
     case 'behind':

@@ -1,0 +1,62 @@
+/**
+ * Every defect that can be planted in a node is seen by some checker within a few seeds. A checker that never
+ * fails is worth nothing; this is what shows that they can.
+ */
+import { describe, expect, it } from 'vitest'
+import type { Sabotage } from '../../src/node/config.js'
+import { runSeed, type RunOptions } from '../../sim/run.js'
+
+/** A small, hot cluster in which nodes die: nothing else comes in between. */
+const CRASHES: RunOptions = {
+  nodes: 3,
+  minutes: 0.4,
+  restMs: 1000,
+  faults: 'crash',
+  rates: { crash: 4, pause: 0, join: 0, leave: 0 },
+  config: { copies: 2, buckets: 16, splitAt: 0, deadAfterMs: 1000 },
+  workload: { clients: 12, looseClients: 0, thinkMs: 8, hotPlaces: 1, bulkPlaces: 3 }
+}
+
+/** A cluster that grows and shrinks under traffic, with much to copy. */
+const MOVES: RunOptions = {
+  nodes: 3,
+  minutes: 0.3,
+  restMs: 10_000,
+  faults: 'none',
+  rates: { join: 3, leave: 4 },
+  config: { copies: 2, buckets: 16, splitAt: 0, copyBatchBytes: 400, copyWindowBytes: 400 },
+  workload: { clients: 8, looseClients: 0, thinkMs: 8, hotPlaces: 3, bulkPlaces: 30 }
+}
+
+const DEFECTS: Record<Sabotage, RunOptions> = {
+  'reply-before-backup': CRASHES,
+  'read-uncommitted': { ...CRASHES, workload: { ...CRASHES.workload, clients: 30 } },
+  'drop-batch': CRASHES,
+  'early-in-sync': MOVES,
+  'skip-forward': MOVES,
+  'serve-after-hand-over': MOVES,
+  'refuse-during-hand-over': MOVES,
+  'forget-tombstone': MOVES,
+  'forget-to-finish': MOVES,
+  restless: MOVES
+}
+
+const SEEDS_MAX = 12
+
+describe('a planted defect is seen', () => {
+  it.each(Object.entries(DEFECTS) as [Sabotage, RunOptions][])('%s', (sabotage, options) => {
+    const seen: string[] = []
+    for (let seed = 1; seed <= SEEDS_MAX && seen.length === 0; seed++) {
+      const { result, promise } = runSeed(seed, { ...options, sabotage })
+      if (result !== 'passed') seen.push(`${result}: ${promise} (seed ${seed})`)
+    }
+    expect(seen, `${sabotage} was not seen in ${SEEDS_MAX} seeds`).not.toEqual([])
+  })
+
+  it('and nothing is seen where none is planted', () => {
+    for (const options of [CRASHES, MOVES]) {
+      const { result, message, command } = runSeed(1, options)
+      expect({ result, message, command }).toMatchObject({ result: 'passed' })
+    }
+  })
+})

@@ -1,0 +1,74 @@
+/** Whole clusters from seeds: some that are always the same, some that are never, and the same one twice. */
+import { randomInt } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { FAULT_CLASSES } from '../../sim/faults.js'
+import { EXIT_CODES, runSeed, runSimulation, type Outcome } from '../../sim/run.js'
+
+const MINUTES = 0.25
+
+function expectPassed(outcome: Outcome): void {
+  const { seed, result, promise, message, trace, command } = outcome
+  const told = `seed ${seed} ${result}: ${promise}: ${message}\n${trace.join('\n')}\n${command}`
+  expect(result, told).toBe('passed')
+}
+
+describe.each(FAULT_CLASSES)('with faults of the class %s', (faults) => {
+  it.each([1, 2, 3, 4])('seed %i passes', (seed) => {
+    expectPassed(runSeed(seed, { faults, minutes: MINUTES }))
+  })
+
+  const fresh = [randomInt(0xffff_ffff), randomInt(0xffff_ffff)]
+  it.each(fresh)('the fresh seed %i passes', (seed) => {
+    expectPassed(runSeed(seed, { faults, minutes: MINUTES }))
+  })
+
+  it('the same seed gives the same run', () => {
+    const [first, second] = [5, 5].map((seed) => runSeed(seed, { faults, minutes: MINUTES }))
+    expect(second.digest).toBe(first.digest)
+    expect(second.statistics).toEqual(first.statistics)
+    expect(runSeed(6, { faults, minutes: MINUTES }).digest).not.toBe(first.digest)
+  })
+})
+
+describe('what a run contains', () => {
+  it('has moves, splits, joins, leaves, crashes and unknown outcomes over a few seeds', () => {
+    const sum = { moves: 0, splits: 0, joins: 0, leaves: 0, crashes: 0, unknown: 0, operations: 0 }
+    for (let seed = 10; seed < 15; seed++) {
+      const { statistics } = runSeed(seed, { faults: 'all', minutes: MINUTES, restMs: 1000 })
+      for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += statistics[name]
+    }
+    for (const [name, count] of Object.entries(sum)) expect(count, name).toBeGreaterThan(0)
+  })
+})
+
+describe('many seeds', () => {
+  const options = {
+    seed: 1,
+    seeds: 2,
+    nodes: 3,
+    minutes: 0.05,
+    policy: 'available',
+    placement: 'buckets',
+    trace: false
+  } as const
+
+  it('end with how many passed', () => {
+    const lines: string[] = []
+    const code = runSimulation({ ...options, faults: 'none', onLine: (line) => lines.push(line) })
+    expect(code).toBe(0)
+    expect(lines.at(-1)).toBe('2 passed, 0 failed')
+    expect(lines.length).toBe(3)
+  })
+
+  it('print each event where that is wanted', () => {
+    const lines: string[] = []
+    const onLine = (line: string): void => void lines.push(line)
+    runSimulation({ ...options, seeds: 1, trace: true, faults: 'none', onLine })
+    expect(lines.length).toBeGreaterThan(100)
+    expect(lines[0]).toMatch(/^ +0\.000000 {2}a {10} start {5} alone$/)
+  })
+
+  it('have an exit code for each kind of failure', () => {
+    expect(Object.values(EXIT_CODES)).toEqual([0, 127, 128, 129])
+  })
+})
