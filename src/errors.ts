@@ -31,6 +31,15 @@ export const ERRORS = {
   OC_UNEXPECTED_ARGUMENT: {
     meaning: 'The command takes no such argument.',
     remedy: 'Leave it out, or put `--` and its name before it if it was meant as an option.'
+  },
+  OC_UNKNOWN: {
+    meaning:
+      'A write was sent on to a node that died before it answered; it may have happened or not.',
+    remedy: 'Read the key before writing again, unless the write can be repeated safely.'
+  },
+  OC_TIMEOUT: {
+    meaning: 'Nobody who holds the key could be reached in time.',
+    remedy: 'Try again; `opencluster status` says which nodes are missing.'
   }
 } as const satisfies Record<string, ErrorEntry>
 
