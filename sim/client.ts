@@ -9,7 +9,13 @@ import { ReplyParser } from '../src/wire/resp/reply-parser.js'
 import { RespError, type ReplyValue } from '../src/wire/resp/reply-value.js'
 import type { Connection } from './connection.js'
 import type { QueuedEvent } from './event-queue.js'
-import { describeOperation, type Action, type Operation, type Outcome, type Value } from './operation.js'
+import {
+  describeOperation,
+  type Action,
+  type Operation,
+  type Outcome,
+  type Value
+} from './operation.js'
 import type { Simulation } from './simulator.js'
 
 /** An operation that is not sent yet. */
@@ -195,7 +201,8 @@ export class Client {
 
   #receive(reply: ReplyValue): void {
     const sent = this.#sent.shift()
-    if (sent === undefined) throw new UnaskedReply(`client ${this.id} got a reply it did not ask for`)
+    if (sent === undefined)
+      throw new UnaskedReply(`client ${this.id} got a reply it did not ask for`)
     this.#options.simulation.queue.cancel(sent.timer)
     this.#complete(sent.operation, outcomeOf(reply, sent.draft))
     if (this.busy) return
@@ -251,11 +258,14 @@ function outcomeOf(reply: ReplyValue, draft: Draft): Outcome {
     return { kind: 'error', text: reply.text }
   }
   const value = draft.read(reply)
-  if (value === undefined) return { kind: 'error', text: `a reply of the wrong kind: ${typeof reply}` }
+  if (value === undefined)
+    return { kind: 'error', text: `a reply of the wrong kind: ${typeof reply}` }
   return { kind: 'ok', value }
 }
 
-export function encodeRequests(drafts: readonly { readonly args: readonly string[] }[]): Uint8Array {
+export function encodeRequests(
+  drafts: readonly { readonly args: readonly string[] }[]
+): Uint8Array {
   let text = ''
   for (const { args } of drafts) {
     text += `*${args.length}\r\n`

@@ -200,7 +200,9 @@ export class FaultPlan {
   #partition(): boolean {
     const simulation = this.#simulation
     const random = this.#random
-    const names = random.shuffle(simulation.hosts.filter((h) => h.node !== undefined)).map((h) => h.name)
+    const names = random
+      .shuffle(simulation.hosts.filter((h) => h.node !== undefined))
+      .map((h) => h.name)
     if (names.length < 2) return true
     const ms = this.#drawSilence()
     if (ms === undefined) return false

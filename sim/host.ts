@@ -5,7 +5,6 @@
  */
 import type { Random } from '../src/core/random.js'
 import { BrokenPromise } from './checkers/checker.js'
-import type { Connection } from './connection.js'
 import type { DriftingClock } from './drifting-clock.js'
 import type { DrivenNode } from './driven-node.js'
 import type { EventQueue, QueuedEvent } from './event-queue.js'
@@ -39,9 +38,17 @@ export interface HostOptions {
   readonly longTurns: number
 }
 
+/** A client's connection, as the node's side of it sees it. */
+export interface NodeEnd {
+  output(bytes: Uint8Array): void
+  hangUp(): void
+  retire(): void
+  sever(): void
+}
+
 export class Host {
   readonly name: string
-  readonly connections = new Map<number, Connection>()
+  readonly connections = new Map<number, NodeEnd>()
   state: HostState = 'down'
   /** Its node was told to leave. */
   leaving = false

@@ -59,7 +59,7 @@ export function runScenario(scenario: Scenario, seed: number): ScenarioOutcome {
 function scenarioOptions(): RunOptions {
   return {
     nodes: NODES,
-    minutes: 0.25,
+    minutes: 0.2,
     restMs: 5000,
     faults: 'all',
     quality: { ...GOOD_LINK, delayMs: 4 },
@@ -71,7 +71,7 @@ function scenarioOptions(): RunOptions {
       copyWindowBytes: 800,
       deadAfterMs: 1000
     },
-    workload: { clients: 6, looseClients: 0, thinkMs: 6, bulkPlaces: 60, hotPlaces: 3 }
+    workload: { clients: 5, looseClients: 0, thinkMs: 8, bulkPlaces: 60, hotPlaces: 3 }
   }
 }
 

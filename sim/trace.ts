@@ -53,7 +53,9 @@ export class Trace {
   }
 
   get digest(): string {
-    return mix(this.#digest ^ this.#count).toString(16).padStart(8, '0')
+    return mix(this.#digest ^ this.#count)
+      .toString(16)
+      .padStart(8, '0')
   }
 
   /** The last lines, oldest first. Heartbeats and bare acknowledgements are left out. */

@@ -203,7 +203,8 @@ export class Workload {
     this.operations++
     const { outcome } = operation
     if (outcome.kind === 'unknown') this.unknown++
-    else this.latencyMsMax = Math.max(this.latencyMsMax, operation.completedMs - operation.invokedMs)
+    else
+      this.latencyMsMax = Math.max(this.latencyMsMax, operation.completedMs - operation.invokedMs)
     this.#families.get(operation.family)?.onComplete(operation)
     for (const listener of this.#listeners) listener.onComplete?.(operation)
     if (this.#reading && outcome.kind === 'unknown' && this.#triesLeft-- > 0) {

@@ -71,7 +71,12 @@ export class ExpiryChecker implements Checker {
     if (operation.completedMs < earliest) this.#fail(operation, 'gone before its time', lease)
   }
 
-  #judgePresence(operation: Operation, place: Place, lease: Lease | undefined, value: number): void {
+  #judgePresence(
+    operation: Operation,
+    place: Place,
+    lease: Lease | undefined,
+    value: number
+  ): void {
     if (value > place.issued) this.#fail(operation, `${value} was not issued yet`, lease)
     if (lease === undefined) return
     if (value < lease.number) {

@@ -283,7 +283,12 @@ describe('linearizability', () => {
         [6, 7, read, ok('x')]
       ])
     ).toBe('right')
-    expect(judge([[0, 1, assign('x'), UNKNOWN], [2, 3, read, ok(null)]])).toBe('right')
+    expect(
+      judge([
+        [0, 1, assign('x'), UNKNOWN],
+        [2, 3, read, ok(null)]
+      ])
+    ).toBe('right')
   })
 
   const wrong: Record<string, readonly Line[]> = {

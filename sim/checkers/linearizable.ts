@@ -65,7 +65,9 @@ class Search {
 
   constructor(operations: readonly Operation[]) {
     this.#operations = [...operations].sort((a, b) => a.invokedMs - b.invokedMs)
-    this.#ends = this.#operations.map((it) => (it.outcome.kind === 'ok' ? it.completedMs : Infinity))
+    this.#ends = this.#operations.map((it) =>
+      it.outcome.kind === 'ok' ? it.completedMs : Infinity
+    )
     this.#needed = this.#operations.filter((it) => it.outcome.kind === 'ok').length
     this.#placed = this.#operations.map(() => false)
   }

@@ -79,7 +79,12 @@ export class CellFamily implements Family {
     if (choice < 0.9) {
       return { ...about, action: { kind: 'erase' }, args: ['DEL', key], read: readWhetherCounted }
     }
-    return { ...about, action: { kind: 'assign', value }, args: ['SET', key, value], read: readDone }
+    return {
+      ...about,
+      action: { kind: 'assign', value },
+      args: ['SET', key, value],
+      read: readDone
+    }
   }
 
   #drawRead({ key }: Cell): Draft {

@@ -58,6 +58,13 @@ export class LeaseFamily implements Family {
 
   #drawRead(key: string): Draft {
     const action = { kind: 'read' } as const
-    return { family: this.name, key, place: key, action, args: ['GET', key], read: readNumberOf(key) }
+    return {
+      family: this.name,
+      key,
+      place: key,
+      action,
+      args: ['GET', key],
+      read: readNumberOf(key)
+    }
   }
 }

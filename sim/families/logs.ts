@@ -68,5 +68,7 @@ function readPieces(reply: ReplyValue): Value | undefined {
 }
 
 function readItems(reply: ReplyValue): Value | undefined {
-  return Array.isArray(reply) ? reply.map((item) => (typeof item === 'string' ? item : '')) : undefined
+  return Array.isArray(reply)
+    ? reply.map((item) => (typeof item === 'string' ? item : ''))
+    : undefined
 }

@@ -24,6 +24,8 @@ export interface MembershipHandlers {
   split(mask: number, reason: string): void
 }
 
+const EVENTS = { alive: 'joined', leaving: 'leaving', left: 'left' } as const
+
 export class Membership {
   readonly #cluster: Cluster
   readonly #handlers: MembershipHandlers
@@ -108,8 +110,9 @@ export class Membership {
     if (news.length === 0) return
     for (const record of news) {
       if (record.name === config.name) continue
-      peers.ensure(record.name, record.address, now)
-      outbox.event({ kind: record.state === 'left' ? 'left' : 'joined', node: record.name })
+      const peer = peers.ensure(record.name, record.address, now)
+      peer.left = record.state === 'left'
+      outbox.event({ kind: EVENTS[record.state], node: record.name })
     }
     if (!this.joined) return
     peers.broadcast({ kind: 'members', members: news }, now)

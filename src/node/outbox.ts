@@ -17,6 +17,7 @@ export interface Outbox {
 
 export type NodeEvent =
   | { readonly kind: 'joined'; readonly node: NodeName }
+  | { readonly kind: 'leaving'; readonly node: NodeName }
   | { readonly kind: 'left'; readonly node: NodeName }
   | { readonly kind: 'died'; readonly node: NodeName }
   | { readonly kind: 'returned'; readonly node: NodeName }

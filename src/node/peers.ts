@@ -28,6 +28,8 @@ export class Peer {
   lastHeardMs: number
   /** Silent for too long, to this node. Nothing is sent to it until it is heard again. */
   dead = false
+  /** It has gone in good order: there is nobody to talk to, until its next life. */
+  left = false
   /** It said something that cannot be understood; ignored until its next life. */
   broken = false
   /** Its table was another one at the last beat. */
@@ -42,6 +44,11 @@ export class Peer {
     this.address = address
     this.lastHeardMs = options.now
     this.stream = new Stream({ retransmitMs: options.retransmitMs, envelopeBytes: ENVELOPE_BYTES })
+  }
+
+  /** Whether it makes sense to say something to it. */
+  get isOpen(): boolean {
+    return !this.dead && !this.broken && !this.left
   }
 
   /** The number of the frame that the writes of this turn will be in. */
@@ -115,7 +122,7 @@ export class Peers {
   }
 
   send(peer: Peer, message: Message, now: number): number {
-    if (peer.dead || peer.broken) return 0
+    if (!peer.isOpen) return 0
     this.#closeBatch(peer, now)
     return peer.stream.push(this.#encode(message), now)
   }
@@ -123,7 +130,7 @@ export class Peers {
   broadcast(message: Message, now: number): void {
     let frame: Uint8Array | undefined
     for (const peer of this.#byName.values()) {
-      if (peer.dead || peer.broken || peer.stream.peerLife === 0) continue
+      if (!peer.isOpen || peer.stream.peerLife === 0) continue
       this.#closeBatch(peer, now)
       frame ??= this.#encode(message)
       peer.stream.push(frame, now)
@@ -165,6 +172,7 @@ export class Peers {
       const known = stream.peerLife !== 0
       const wasDead = peer.dead
       if (known) peer.batch.reset()
+      peer.left = false
       peer.broken = false
       stream.restart(head.fromLife)
       peer.lastHeardMs = now
@@ -195,7 +203,7 @@ export class Peers {
   /** Hands everything that is due to the network. */
   flush(now: number): void {
     for (const peer of this.#byName.values()) {
-      if (peer.broken) continue
+      if (peer.broken || peer.left) continue
       this.#closeBatch(peer, now)
       const { stream } = peer
       if (stream.peerLife === 0 || peer.dead) continue
@@ -216,6 +224,7 @@ export class Peers {
     }
     for (const peer of this.#byName.values()) {
       const { stream } = peer
+      if (peer.left) continue
       if (stream.peerLife === 0 || peer.dead) {
         if (now - peer.greetedMs < this.#config.heartbeatMs) continue
         peer.greetedMs = now

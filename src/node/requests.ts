@@ -26,6 +26,8 @@ import { WATCHES_MAX, type Watches } from './watches.js'
 const HOPS_MAX = 6
 /** As many words as any command about the conversation has. */
 const WORDS_MAX = 8
+/** Replies of one turn that are gathered before they are put out. */
+const REPLY_BYTES_MAX = 1024 * 1024
 /** Requests of other nodes get negative session numbers. */
 const REMOTE_SESSIONS = -1
 
@@ -96,7 +98,7 @@ export class Requests {
     // The common case: what has come is parsed where it lies, and only what is left over is kept.
     session.input = bytes
     this.#run(session, now)
-    if (session.input.length > 0) session.input = session.input.slice()
+    if (session.input.length > 0) session.input = new Uint8Array(session.input)
   }
 
   /** A request that another node passed on. */
@@ -210,6 +212,11 @@ export class Requests {
       }
       if (parser.count > 0 && !this.#execute(session, { from: at, to: after, now })) break
       at = after
+      // A pipeline of large reads must not gather all its replies first.
+      if (reply.length > REPLY_BYTES_MAX) {
+        this.#put(session)
+        this.#gates = []
+      }
     }
     session.input = at === session.input.length ? NO_BYTES : session.input.subarray(at)
     this.#put(session)
@@ -318,7 +325,7 @@ export class Requests {
       return false
     }
     const id = this.#nextForward++
-    const payload = session.input.slice(span.from, span.to)
+    const payload = new Uint8Array(session.input.subarray(span.from, span.to))
     const { acksAll, protocol } = session
     peers.send(peer, { kind: 'forward', id, hops, acksAll, protocol, payload }, span.now)
     this.#block(session, { kind: 'forward', id, peer, write: span.write }, span)

@@ -332,6 +332,7 @@ function logEvent(log: Log, event: NodeEvent): void {
   const { kind, ...rest } = event
   switch (kind) {
     case 'joined':
+    case 'leaving':
     case 'left':
     case 'returned':
     case 'split':

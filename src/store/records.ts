@@ -22,7 +22,7 @@ import { TYPE_STRING, TYPE_TOMBSTONE } from './value-type.js'
 export const HEADER_BYTES = 20
 export const FLAG_LINKED = FLAG_USER
 export const TYPE_SHIFT = 29
-export const LENGTH_MASK = (1 << TYPE_SHIFT) - 1
+const LENGTH_MASK = (1 << TYPE_SHIFT) - 1
 export const KEY_BYTES_MAX = 0xffff
 export const VALUE_BYTES_MAX = LENGTH_MASK
 export const HEAP_VALUE_BYTES = 12

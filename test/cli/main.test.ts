@@ -23,14 +23,16 @@ test('an unknown command or option is one line and 2', () => {
   expect(opencluster('dmeo')).toEqual({
     code: 2,
     stdout: '',
-    problems: ['opencluster: dmeo: no such command; there are: demo, simulate']
+    problems: [
+      expect.stringMatching(/^opencluster: dmeo: no such command; there are: .*demo.*simulate/)
+    ]
   })
   expect(opencluster('--dmeo')).toMatchObject({ code: 2, stdout: '' })
   expect(opencluster()).toMatchObject({ code: 2, stdout: '' })
 })
 
 test('the demonstration draws a growing cluster, ends by itself and says ready', () => {
-  const { code, stdout } = opencluster('demo')
+  const { code, stdout } = opencluster('demo', '--rules')
   expect(code).toBe(0)
   expect(stdout.trimEnd().split('\n').at(-1)).toBe('ready')
   expect(stdout).toContain('NODE-F joins. 6 nodes: 5 shipped, 5 needed;')

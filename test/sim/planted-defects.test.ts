@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import type { Sabotage } from '../../src/node/config.js'
+import { GOOD_LINK } from '../../sim/network.js'
 import { runSeed, type RunOptions } from '../../sim/run.js'
 
 /** A small, hot cluster in which nodes die: nothing else comes in between. */
@@ -17,11 +18,12 @@ const CRASHES: RunOptions = {
   workload: { clients: 12, looseClients: 0, thinkMs: 8, hotPlaces: 1, bulkPlaces: 3 }
 }
 
-/** A cluster that grows and shrinks under traffic, with much to copy. */
+/** A cluster that grows and shrinks under traffic, with much to copy over slow links. */
 const MOVES: RunOptions = {
   nodes: 3,
-  minutes: 0.3,
-  restMs: 10_000,
+  minutes: 0.25,
+  quality: { ...GOOD_LINK, delayMs: 4 },
+  restMs: 5000,
   faults: 'none',
   rates: { join: 3, leave: 4 },
   config: { copies: 2, buckets: 16, splitAt: 0, copyBatchBytes: 400, copyWindowBytes: 400 },
@@ -41,7 +43,7 @@ const DEFECTS: Record<Sabotage, RunOptions> = {
   restless: MOVES
 }
 
-const SEEDS_MAX = 12
+const SEEDS_MAX = 10
 
 describe('a planted defect is seen', () => {
   it.each(Object.entries(DEFECTS) as [Sabotage, RunOptions][])('%s', (sabotage, options) => {

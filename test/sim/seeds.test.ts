@@ -65,7 +65,7 @@ describe('many seeds', () => {
     const onLine = (line: string): void => void lines.push(line)
     runSimulation({ ...options, seeds: 1, trace: true, faults: 'none', onLine })
     expect(lines.length).toBeGreaterThan(100)
-    expect(lines[0]).toMatch(/^ +0\.000000 {2}a {10} start {5} alone$/)
+    expect(lines[0]).toMatch(/^ +0\.000000 {2}a {10}start {5}alone$/)
   })
 
   it('have an exit code for each kind of failure', () => {
