@@ -6,7 +6,7 @@ import { Random } from '../src/core/random.js'
 import { NODE_DEFAULTS, type Sabotage } from '../src/node/config.js'
 import type { ClockBounds } from './drifting-clock.js'
 import type { FaultClass } from './faults.js'
-import { GOOD_LINK } from './network.js'
+import { GOOD_LINK, type LinkQuality } from './network.js'
 import type { ClusterConfig, SimulationOptions } from './simulator.js'
 import type { WorkloadOptions } from './workload.js'
 
@@ -37,7 +37,7 @@ export function drawCircumstances(seed: number, options: DrawOptions): Circumsta
       seed,
       config,
       clock,
-      quality: { ...GOOD_LINK, delayMs: 0.1 + random.fraction() },
+      quality: drawQuality(random),
       // One heartbeat in a row may be lost, and a cut may keep two or three more back.
       silenceMsMax: options.shortFaults ? Math.max(heartbeatMs, deadAfterMs * 0.35) : Infinity,
       longTurns: random.pick([0, 0, 0.3])
@@ -72,6 +72,12 @@ function drawConfig(random: Random, options: DrawOptions): ClusterConfig {
     ...(options.sabotage === undefined ? {} : { sabotage: options.sabotage }),
     ...options.config
   }
+}
+
+/** A rack, a building, or two towns. */
+function drawQuality(random: Random): LinkQuality {
+  const delayMs = random.pick([0.2, 1, 5]) * (0.5 + random.fraction())
+  return { ...GOOD_LINK, delayMs, jitterMs: delayMs / 2 }
 }
 
 function drawClock(random: Random): ClockBounds {

@@ -136,7 +136,7 @@ export class Membership {
   beat(): void {
     const { config, peers, members, table, outbox, now } = this.#cluster
     this.nextBeatMs = now + config.heartbeatMs
-    if (!this.joined) return
+    if (!this.joined || this.#state === 'left') return
     peers.broadcast({ kind: 'beat', mask: table.mask, digest: table.digest() }, now)
     for (const peer of peers.all()) {
       const record = members.get(peer.name)

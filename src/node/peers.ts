@@ -28,7 +28,7 @@ export class Peer {
   lastHeardMs: number
   /** Silent for too long, to this node. Nothing is sent to it until it is heard again. */
   dead = false
-  /** It has gone in good order: there is nobody to talk to, until its next life. */
+  /** It goes in good order: it may still ask and is answered, but is told nothing new. */
   left = false
   /** It said something that cannot be understood; ignored until its next life. */
   broken = false
@@ -46,9 +46,9 @@ export class Peer {
     this.stream = new Stream({ retransmitMs: options.retransmitMs, envelopeBytes: ENVELOPE_BYTES })
   }
 
-  /** Whether it makes sense to say something to it. */
+  /** Whether it can be told something. */
   get isOpen(): boolean {
-    return !this.dead && !this.broken && !this.left
+    return !this.dead && !this.broken
   }
 
   /** The number of the frame that the writes of this turn will be in. */
@@ -130,7 +130,7 @@ export class Peers {
   broadcast(message: Message, now: number): void {
     let frame: Uint8Array | undefined
     for (const peer of this.#byName.values()) {
-      if (!peer.isOpen || peer.stream.peerLife === 0) continue
+      if (!peer.isOpen || peer.left || peer.stream.peerLife === 0) continue
       this.#closeBatch(peer, now)
       frame ??= this.#encode(message)
       peer.stream.push(frame, now)
@@ -203,7 +203,7 @@ export class Peers {
   /** Hands everything that is due to the network. */
   flush(now: number): void {
     for (const peer of this.#byName.values()) {
-      if (peer.broken || peer.left) continue
+      if (peer.broken) continue
       this.#closeBatch(peer, now)
       const { stream } = peer
       if (stream.peerLife === 0 || peer.dead) continue

@@ -30,6 +30,14 @@ const MOVES: RunOptions = {
   workload: { clients: 8, looseClients: 0, thinkMs: 8, hotPlaces: 3, bulkPlaces: 30 }
 }
 
+/** Backups answer late, and everyone looks at few keys: deletions are read before they are everywhere. */
+const DELETIONS: RunOptions = {
+  ...CRASHES,
+  rates: { crash: 6, pause: 0, join: 0, leave: 0 },
+  quality: { ...GOOD_LINK, delayMs: 15, jitterMs: 2 },
+  workload: { clients: 30, looseClients: 0, thinkMs: 3, hotPlaces: 1, bulkPlaces: 1 }
+}
+
 const DEFECTS: Record<Sabotage, RunOptions> = {
   'reply-before-backup': CRASHES,
   'read-uncommitted': { ...CRASHES, workload: { ...CRASHES.workload, clients: 30 } },
@@ -38,7 +46,7 @@ const DEFECTS: Record<Sabotage, RunOptions> = {
   'skip-forward': MOVES,
   'serve-after-hand-over': MOVES,
   'refuse-during-hand-over': MOVES,
-  'forget-tombstone': MOVES,
+  'forget-tombstone': DELETIONS,
   'forget-to-finish': MOVES,
   restless: MOVES
 }
@@ -47,18 +55,13 @@ const SEEDS_MAX = 10
 
 describe('a planted defect is seen', () => {
   it.each(Object.entries(DEFECTS) as [Sabotage, RunOptions][])('%s', (sabotage, options) => {
-    const seen: string[] = []
-    for (let seed = 1; seed <= SEEDS_MAX && seen.length === 0; seed++) {
-      const { result, promise } = runSeed(seed, { ...options, sabotage })
-      if (result !== 'passed') seen.push(`${result}: ${promise} (seed ${seed})`)
+    let seen = 0
+    for (let seed = 1; seed <= SEEDS_MAX && seen === 0; seed++) {
+      if (runSeed(seed, { ...options, sabotage }).result !== 'passed') seen = seed
     }
-    expect(seen, `${sabotage} was not seen in ${SEEDS_MAX} seeds`).not.toEqual([])
-  })
-
-  it('and nothing is seen where none is planted', () => {
-    for (const options of [CRASHES, MOVES]) {
-      const { result, message, command } = runSeed(1, options)
-      expect({ result, message, command }).toMatchObject({ result: 'passed' })
-    }
+    expect(seen, `${sabotage} was not seen in ${SEEDS_MAX} seeds`).toBeGreaterThan(0)
+    // It is the defect that was seen: without it the same seed passes.
+    const { result, promise, message } = runSeed(seen, options)
+    expect(result, `seed ${seen}: ${promise}: ${message}`).toBe('passed')
   })
 })
