@@ -35,7 +35,9 @@ if (major < 20 || (major === 20 && minor < 11)) {
 
 const installed = join(root, 'node_modules', '.package-lock.json')
 if (modifiedMs(join(root, 'package-lock.json')) > modifiedMs(installed)) {
-  run('Installing packages', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+  // Not `npm ci`: the lock file names the native parts of the platforms at hand only, which it would refuse elsewhere.
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
+  run('Installing packages', 'npm', ['install', '--no-save', ...quiet])
 }
 
 const stamp = join(root, 'dist', '.built')
