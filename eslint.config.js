@@ -14,7 +14,7 @@ const nondeterminism = [
 ]
 
 export default tseslint.config(
-  { ignores: ['dist/', 'coverage/', 'node_modules/', 'web/dist/'] },
+  { ignores: ['dist/', 'coverage/', 'node_modules/', '**/*.cjs'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {
