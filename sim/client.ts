@@ -9,13 +9,7 @@ import { ReplyParser } from '../src/wire/resp/reply-parser.js'
 import { RespError, type ReplyValue } from '../src/wire/resp/reply-value.js'
 import type { Connection } from './connection.js'
 import type { QueuedEvent } from './event-queue.js'
-import {
-  describeOperation,
-  type Action,
-  type Operation,
-  type Outcome,
-  type Value
-} from './operation.js'
+import { type Action, type Operation, type Outcome, type Value } from './operation.js'
 import type { Simulation } from './simulator.js'
 
 /** An operation that is not sent yet. */
@@ -66,6 +60,7 @@ export class Client {
   /** Between two requests, on the average. */
   thinkMs: number
   readonly #options: ClientOptions
+  readonly #name: string
   #connection: Connection | undefined
   #parser = this.#createParser()
   #sent: Sent[] = []
@@ -77,6 +72,7 @@ export class Client {
     this.id = options.id
     this.thinkMs = options.thinkMs
     this.#options = options
+    this.#name = `client ${options.id}`
     this.#think()
   }
 
@@ -218,7 +214,7 @@ export class Client {
     const { simulation, onComplete } = this.#options
     operation.completedMs = simulation.now
     operation.outcome = outcome
-    simulation.note(`client ${this.id}`, 'did', describeOperation(operation))
+    simulation.note(this.#name, 'did', operation)
     onComplete(operation)
   }
 

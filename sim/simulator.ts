@@ -15,6 +15,7 @@ import type { CreateNode, Inspection } from './driven-node.js'
 import { EventQueue } from './event-queue.js'
 import { Host } from './host.js'
 import { Network, type LinkQuality } from './network.js'
+import type { Operation } from './operation.js'
 import { Trace } from './trace.js'
 
 /** What all nodes of a run have in common. */
@@ -89,7 +90,7 @@ export class Simulation {
     this.#crashListeners.push(listener)
   }
 
-  note(where: string, what: string, detail: string): void {
+  note(where: string, what: string, detail: string | Operation): void {
     this.trace.add(this.now, where, what, detail)
   }
 
@@ -230,7 +231,7 @@ export class Simulation {
   #outboxOf(host: Host): Outbox {
     const { life } = host
     return {
-      send: (address, envelope) => this.network.send(host.name, address, envelope.slice()),
+      send: (address, envelope) => this.network.send(host.name, address, envelope),
       output: (session, bytes) => host.connections.get(session)?.output(bytes),
       hangUp: (session) => host.connections.get(session)?.hangUp(),
       event: (event) => {

@@ -7,9 +7,10 @@ import { ByteReader } from '../src/core/bytes.js'
 import { mix, hashText } from '../src/core/table.js'
 import { decodeEnvelopeHead } from '../src/wire/peer/envelope.js'
 import { decodeMessage, type Message } from '../src/wire/peer/message.js'
+import { describeOperation, type Operation } from './operation.js'
 
-/** What is in a line: plain text, or an envelope that is read when the line is printed. */
-type Detail = string | Uint8Array
+/** What is in a line: plain text, or an envelope or operation that becomes text when the line is printed. */
+type Detail = string | Uint8Array | Operation
 
 interface Entry {
   readonly time: number
@@ -41,7 +42,7 @@ export class Trace {
     this.#count++
     let hash = mix(this.#digest ^ Math.round(time * 1000))
     hash = mix(hash ^ hashText(where) ^ Math.imul(hashText(what), 31))
-    hash = mix(hash ^ (typeof detail === 'string' ? hashText(detail) : hashBytes(detail)))
+    hash = mix(hash ^ hashDetail(detail))
     this.#digest = hash
     const entry = { time, where, what, detail }
     this.#ring[this.#next] = entry
@@ -72,9 +73,14 @@ export class Trace {
 }
 
 function format({ time, where, what, detail }: Entry): string | undefined {
-  const text = typeof detail === 'string' ? detail : describeEnvelope(detail)
+  const text = describeDetail(detail)
   if (text === undefined) return undefined
   return `${(time / 1000).toFixed(6).padStart(11)}  ${where.padEnd(10)} ${what.padEnd(9)} ${text}`
+}
+
+function describeDetail(detail: Detail): string | undefined {
+  if (typeof detail === 'string') return detail
+  return detail instanceof Uint8Array ? describeEnvelope(detail) : describeOperation(detail)
 }
 
 /** The frames of an envelope in words; undefined where it only says that the sender lives. */
@@ -129,6 +135,14 @@ export function describeBytes(bytes: Uint8Array): string {
     text += byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : byte === 0x20 ? '_' : '.'
   }
   return `${bytes.length}b"${text}"`
+}
+
+function hashDetail(detail: Detail): number {
+  if (typeof detail === 'string') return hashText(detail)
+  if (detail instanceof Uint8Array) return hashBytes(detail)
+  const { id, key, outcome } = detail
+  const value = outcome.kind === 'ok' ? String(outcome.value) : outcome.kind
+  return mix(id ^ hashText(key) ^ Math.imul(hashText(value), 31))
 }
 
 function hashBytes(bytes: Uint8Array): number {

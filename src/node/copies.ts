@@ -97,9 +97,14 @@ export class Copies {
     while (reader.remaining > 0) {
       const entry = readEntry(reader, raw)
       const own = this.#cluster.table.mask
-      if (!isMask(entry.mask) || entry.bucket > entry.mask || entry.mask > own) {
-        // A split that has not reached us cannot be either: it travels ahead of its writes.
+      if (!isMask(entry.mask) || entry.bucket > entry.mask) {
         throw new FormatError(`a write to bucket ${entry.bucket} of mask ${entry.mask}`)
+      }
+      if (entry.mask > own) {
+        // Meant for a former life of this node, which knew more than this one does yet.
+        const { bucket, epoch } = entry
+        this.#cluster.peers.send(peer, { kind: 'behind', bucket, epoch }, this.#cluster.now)
+        continue
       }
       const bucket = entry.mask < own ? this.#childOf(raw) : entry.bucket
       const state = this.#cluster.buckets[bucket]

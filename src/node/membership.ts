@@ -24,6 +24,9 @@ export interface MembershipHandlers {
   split(mask: number, reason: string): void
 }
 
+/** The dead primary may have changed the row a few times more than this node has heard. */
+const TAKE_OVER_JUMP = 16
+
 const EVENTS = { alive: 'joined', leaving: 'leaving', left: 'left' } as const
 
 export class Membership {
@@ -31,6 +34,7 @@ export class Membership {
   readonly #handlers: MembershipHandlers
   #state: MemberState = 'alive'
   #version = 1
+  #leaveWanted = false
   #copies: number
   joined = false
   nextBeatMs = 0
@@ -56,6 +60,12 @@ export class Membership {
     peers.cluster = random.uint32() || 1
     this.joined = true
     this.spreadRoster()
+  }
+
+  /** Asked to go; one that is not in yet goes as soon as it is. */
+  leave(): void {
+    this.#leaveWanted = true
+    if (this.joined && this.#state === 'alive') this.become('leaving')
   }
 
   become(state: MemberState): void {
@@ -102,6 +112,7 @@ export class Membership {
     this.learn(message.members)
     this.spreadRoster()
     outbox.event({ kind: 'joined', node: config.name })
+    if (this.#leaveWanted) this.leave()
   }
 
   learn(records: readonly MemberRecord[]): void {
@@ -185,12 +196,12 @@ export class Membership {
       else if (primary === gone && this.#takesOver(bucket, holders)) {
         const alive = holders.filter((node) => this.isAlive(node))
         const others = alive.filter((node) => node !== view.self)
-        taken.push({ bucket, holders: [view.self, ...others] })
+        taken.push({ bucket, holders: [view.self, ...others], jump: TAKE_OVER_JUMP })
       }
     }
     this.#cluster.changeRows(struck, `${peer.name} ${how}`)
     for (const { bucket } of taken) {
-      const epoch = table.epochOf(bucket) + 1
+      const epoch = table.epochOf(bucket) + TAKE_OVER_JUMP
       outbox.event({ kind: 'promoted', bucket, epoch, instead: peer.name })
     }
     this.#cluster.changeRows(taken, `${peer.name} ${how}`)

@@ -141,7 +141,7 @@ export class Node implements Cluster {
   /** Asks to go; `mayGo` comes when everything it held is elsewhere. */
   leave(now: number): void {
     this.#now = now
-    if (this.joined && !this.#membership.leaving) this.#membership.become('leaving')
+    this.#membership.leave()
   }
 
   tick(now: number): void {
@@ -211,6 +211,7 @@ export class Node implements Cluster {
       arrived: (bucket) => this.#moves.arrived(bucket),
       isIncoming: (bucket) => this.#moves.isIncoming(bucket),
       rowChanged: (bucket) => this.#moves.rowChanged(bucket),
+      deposed: (state) => this.#requests.deposed(state),
       cancelMoves: (reason) => this.#moves.cancelAll(reason),
       incomingSplit: (children) => this.#moves.incomingSplit(children),
       isAlive: (node) => this.#membership.isAlive(node)

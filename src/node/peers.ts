@@ -224,7 +224,8 @@ export class Peers {
     }
     for (const peer of this.#byName.values()) {
       const { stream } = peer
-      if (peer.left) continue
+      // One that goes still gets the answers it waits for, as long as it can be heard.
+      if (peer.left && now - peer.lastHeardMs > this.#config.deadAfterMs) continue
       if (stream.peerLife === 0 || peer.dead) {
         if (now - peer.greetedMs < this.#config.heartbeatMs) continue
         peer.greetedMs = now

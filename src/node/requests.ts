@@ -135,6 +135,33 @@ export class Requests {
     for (const session of [...this.#limbo]) this.#retry(session, now)
   }
 
+  /**
+   * Another node is primary of the bucket while writes wait for its backups here. Their acknowledgements, should they
+   * come, mean nothing any more: nobody is told that these writes happened.
+   */
+  deposed(state: BucketState): void {
+    const waits = (peer: Peer, frame: number): boolean => {
+      const place = state.backups.indexOf(peer)
+      return place >= 0 && frame <= state.lastFrames[place] && !peer.hasProcessed(frame)
+    }
+    for (const session of [...this.#gated]) {
+      if (!session.waitsFor(waits)) continue
+      const { remote } = session
+      if (remote === undefined) this.#cluster.outbox.hangUp(session.id)
+      else {
+        const payload = asError('OC_UNKNOWN the primary changed; the write may have happened')
+        this.#cluster.peers.send(
+          remote.peer,
+          { kind: 'answer', id: remote.id, payload },
+          this.#cluster.now
+        )
+      }
+      this.#sessions.delete(session.id)
+      this.#forget(session)
+      this.#watches.closeSession(session.id)
+    }
+  }
+
   /** The hand-over of a bucket has ended, one way or the other. */
   releaseHeld(state: BucketState, now: number): void {
     const waiting = state.waiting

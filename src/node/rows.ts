@@ -21,6 +21,8 @@ export interface RowHandlers {
   isIncoming(bucket: number): boolean
   /** A move may have lost its ground. */
   rowChanged(bucket: number): void
+  /** The primary role was lost with writes under way: whether they happened is for others to say. */
+  deposed(state: BucketState): void
   cancelMoves(reason: string): void
   /** A copy that was on its way here is in pieces now. */
   incomingSplit(children: BucketState[]): void
@@ -50,8 +52,8 @@ export class Rows {
   change(changes: readonly RowChange[], reason: string): void {
     const { table, peers, now } = this.#cluster
     const rows: BucketRow[] = []
-    for (const { bucket, holders } of changes) {
-      table.replace(bucket, table.epochOf(bucket) + 1, holders)
+    for (const { bucket, holders, jump = 1 } of changes) {
+      table.replace(bucket, table.epochOf(bucket) + jump, holders)
       rows.push({ bucket, row: table.row(bucket) })
     }
     if (rows.length === 0) return
@@ -177,6 +179,9 @@ export class Rows {
     const { epoch, primary, backups } = table.row(bucket)
     outbox.event({ kind: 'row', bucket, epoch, primary, backups, reason })
     const state = buckets[bucket]
+    if (state?.role === 'primary' && primary !== config.name && !state.isSettled()) {
+      this.#handlers.deposed(state)
+    }
     if (primary === config.name) this.#followAsPrimary(bucket, state)
     else if (backups.includes(config.name)) this.#followAsBackup(bucket, state)
     else if (state !== undefined && !this.#handlers.isIncoming(bucket)) {

@@ -58,6 +58,11 @@ export class Session {
     return bytes
   }
 
+  /** Whether a reply waits for an acknowledgement of this kind. */
+  waitsFor(kind: (peer: Peer, frame: number) => boolean): boolean {
+    return this.#segments.some(({ gates }) => gates.some(({ peer, frame }) => kind(peer, frame)))
+  }
+
   /** Puts a reply behind those that wait; the bytes are kept. */
   enqueue(bytes: Uint8Array, gates: readonly Gate[]): void {
     this.#segments.push({ bytes, gates })
