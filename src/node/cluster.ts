@@ -15,8 +15,6 @@ export interface RowChange {
   readonly bucket: number
   /** Primary first. */
   readonly holders: readonly NodeIndex[]
-  /** How far the epoch goes on; 1 unless somebody else may have changed the row unheard. */
-  readonly jump?: number
 }
 
 export interface Cluster {

@@ -24,9 +24,6 @@ export interface MembershipHandlers {
   split(mask: number, reason: string): void
 }
 
-/** The dead primary may have changed the row a few times more than this node has heard. */
-const TAKE_OVER_JUMP = 16
-
 const EVENTS = { alive: 'joined', leaving: 'leaving', left: 'left' } as const
 
 export class Membership {
@@ -196,12 +193,12 @@ export class Membership {
       else if (primary === gone && this.#takesOver(bucket, holders)) {
         const alive = holders.filter((node) => this.isAlive(node))
         const others = alive.filter((node) => node !== view.self)
-        taken.push({ bucket, holders: [view.self, ...others], jump: TAKE_OVER_JUMP })
+        taken.push({ bucket, holders: [view.self, ...others] })
       }
     }
     this.#cluster.changeRows(struck, `${peer.name} ${how}`)
     for (const { bucket } of taken) {
-      const epoch = table.epochOf(bucket) + TAKE_OVER_JUMP
+      const epoch = table.epochOf(bucket) + 1
       outbox.event({ kind: 'promoted', bucket, epoch, instead: peer.name })
     }
     this.#cluster.changeRows(taken, `${peer.name} ${how}`)

@@ -52,8 +52,8 @@ export class Rows {
   change(changes: readonly RowChange[], reason: string): void {
     const { table, peers, now } = this.#cluster
     const rows: BucketRow[] = []
-    for (const { bucket, holders, jump = 1 } of changes) {
-      table.replace(bucket, table.epochOf(bucket) + jump, holders)
+    for (const { bucket, holders } of changes) {
+      table.replace(bucket, table.epochOf(bucket) + 1, holders)
       rows.push({ bucket, row: table.row(bucket) })
     }
     if (rows.length === 0) return
