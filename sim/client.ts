@@ -39,6 +39,10 @@ export interface ClientOptions {
   readonly draw: (client: Client) => Draft | undefined
   readonly onInvoke: (operation: Operation) => void
   readonly onComplete: (operation: Operation) => void
+  /** What it was told without asking. */
+  readonly onPush?: (client: number, push: readonly ReplyValue[]) => void
+  /** Its connection has ended, by whomever. */
+  readonly onEnd?: (client: number) => void
 }
 
 interface Sent {
@@ -192,7 +196,10 @@ export class Client {
   }
 
   #createParser(): ReplyParser {
-    return new ReplyParser({ onReply: (reply) => this.#receive(reply), onPush: () => undefined })
+    return new ReplyParser({
+      onReply: (reply) => this.#receive(reply),
+      onPush: (push) => this.#options.onPush?.(this.id, push)
+    })
   }
 
   #receive(reply: ReplyValue): void {
@@ -240,6 +247,7 @@ export class Client {
     const connection = this.#connection
     this.#connection = undefined
     connection?.close()
+    this.#options.onEnd?.(this.id)
   }
 }
 

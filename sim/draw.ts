@@ -63,7 +63,7 @@ function drawConfig(random: Random, options: DrawOptions): ClusterConfig {
     copies: random.pick([2, 2, 2, 3]),
     buckets: random.pick([16, 16, 256]),
     splitAt: random.pick(SPLIT_AT),
-    deadAfterMs: random.pick([1000, 1500]),
+    deadAfterMs: random.pick([900, 1500]),
     lostAfterMs: 30_000,
     holdMs: 6000,
     copyBatchBytes,
@@ -81,5 +81,5 @@ function drawQuality(random: Random): LinkQuality {
 }
 
 function drawClock(random: Random): ClockBounds {
-  return { offsetMsMax: random.pick([0, 5, 50]), driftMax: random.pick([0, 0.00002, 0.0002]) }
+  return { offsetMsMax: random.pick([0, 5, 50]), driftMax: random.pick([0, 0.0002, 0.005]) }
 }

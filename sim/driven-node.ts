@@ -8,6 +8,8 @@ import type { Outbox } from '../src/node/outbox.js'
 export interface DrivenNode {
   start(now: number): void
   receive(envelope: Uint8Array, now: number): void
+  /** The link to that node broke. */
+  linkDown(address: string, now: number): void
   open(session: number, now: number): void
   request(session: number, bytes: Uint8Array, now: number): void
   close(session: number, now: number): void
@@ -33,6 +35,12 @@ export interface Inspection {
   readonly queuedBytes: number
   /** Copies it began to ship so far. */
   readonly shipped: number
+  /** Who decides, as far as it knows; absent in nodes that do not vote. */
+  readonly voters?: {
+    readonly version: number
+    readonly byMajority: boolean
+    readonly voters: readonly { readonly name: string; readonly life: number }[]
+  }
 }
 
 export interface InspectedRow {

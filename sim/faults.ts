@@ -9,7 +9,7 @@
  * goes down before every bucket has all its copies again, so that nothing acknowledged may ever be lost.
  */
 import type { Random } from '../src/core/random.js'
-import { hasAllCopies } from './cluster-view.js'
+import { hasAllCopies, type ClusterView } from './cluster-view.js'
 import { GOOD_LINK, type LinkQuality } from './network.js'
 import type { Simulation } from './simulator.js'
 
@@ -267,7 +267,23 @@ export class FaultPlan {
     const { copies } = simulation.options.config
     if (simulation.staying.length <= Math.max(2, copies)) return false
     if (!this.#options.carefulCrashes) return true
-    return this.#restarts.size < copies - 1 && hasAllCopies(simulation.view())
+    if (this.#restarts.size >= copies - 1) return false
+    const view = simulation.view()
+    return hasAllCopies(view) && this.#staysDecided(view)
+  }
+
+  /** Whether those who decide can lose any one of them and still be a majority. */
+  #staysDecided(view: ClusterView): boolean {
+    let newest: ClusterView['nodes'][number]['voters']
+    for (const { voters } of view.nodes) {
+      if ((voters?.version ?? 0) > (newest?.version ?? 0)) newest = voters
+    }
+    if (newest?.byMajority !== true) return true
+    const up = newest.voters.filter(({ name, life }) => {
+      const host = this.#simulation.findHost(name)
+      return host?.node !== undefined && host.life === life
+    })
+    return up.length - 1 > newest.voters.length / 2
   }
 
   /**

@@ -98,6 +98,10 @@ export class Network {
     if (link.cuts > 0) link.cuts--
   }
 
+  isOpen(from: string, to: string): boolean {
+    return this.#link(from, to).cuts === 0
+  }
+
   /** What this node has sent and nobody has got yet never arrives: it was still in its machine. */
   loseOnTheWay(from: string): void {
     for (const link of this.#links.get(from)?.values() ?? []) {

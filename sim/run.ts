@@ -43,7 +43,9 @@ export interface RunOptions {
   readonly minutes?: number
   readonly faults?: FaultClass
   readonly rates?: Partial<Record<FaultKind, number>>
-  /** Nobody seems dead who is not. */
+  /** Who decides that a row changes. */
+  readonly policy?: 'majority' | 'available'
+  /** Nobody seems dead who is not; so by default where those who can be heard decide. */
   readonly shortFaults?: boolean
   /** No crash before all copies are there again. */
   readonly carefulCrashes?: boolean
@@ -130,13 +132,15 @@ export class Run {
 
   constructor(seed: number, options: RunOptions) {
     const faults = options.faults ?? 'all'
-    const shortFaults = options.shortFaults ?? true
-    const { sabotage, config, workload, onLine } = options
+    const policy = options.policy ?? 'majority'
+    const shortFaults = options.shortFaults ?? policy === 'available'
+    const { sabotage, workload, onLine } = options
+    const config = { policy, ...options.config }
     const circumstances = drawCircumstances(seed, {
       faults,
       shortFaults,
       ...(sabotage === undefined ? {} : { sabotage }),
-      ...(config === undefined ? {} : { config }),
+      config,
       ...(workload === undefined ? {} : { workload })
     })
     this.#options = options
@@ -356,6 +360,7 @@ function repeatCommand(seed: number, options: RunOptions): string {
   const parts = [`npx opencluster simulate --seed ${seed}`]
   if (options.nodes !== undefined) parts.push(`--nodes ${options.nodes}`)
   if (options.minutes !== undefined) parts.push(`--minutes ${options.minutes}`)
+  if (options.policy !== undefined) parts.push(`--policy ${options.policy}`)
   if (options.faults !== undefined) parts.push(`--faults ${options.faults}`)
   return parts.join(' ')
 }
@@ -365,7 +370,7 @@ export interface SimulateOptions {
   readonly seeds: number
   readonly nodes: number
   readonly minutes: number
-  readonly policy: 'available'
+  readonly policy: 'majority' | 'available'
   readonly faults: FaultClass
   readonly placement: 'buckets'
   /** Print every event as it happens. */
@@ -379,12 +384,13 @@ const LINES_PER_SEED_MAX = 20
 
 /** Runs seeds one after the other, ends with `N passed, M failed`, and gives the exit code. */
 export function runSimulation(options: SimulateOptions): number {
-  const { seed, seeds, nodes, minutes, faults, onLine } = options
+  const { seed, seeds, nodes, minutes, policy, faults, onLine } = options
   let [passed, failed, exitCode] = [0, 0, 0]
   for (let i = 0; i < seeds; i++) {
     const outcome = runSeed((seed + i) >>> 0, {
       nodes,
       minutes,
+      policy,
       faults,
       ...(options.trace ? { onLine } : {})
     })

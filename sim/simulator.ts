@@ -33,6 +33,8 @@ export interface SimulationOptions {
 }
 
 /** A node that may go stays this long, for those who do not know yet. */
+/** The other side sees the end of a link after this. */
+const LINK_END_MS = 1
 const LINGER_MS = 500
 const RETIRE_MS_MAX = 20_000
 /** More than this in one virtual second is a storm that feeds itself. */
@@ -98,6 +100,10 @@ export class Simulation {
     return [...this.#hosts.values()]
   }
 
+  findHost(name: string): Host | undefined {
+    return this.#hosts.get(name)
+  }
+
   host(name: string): Host {
     const host = this.#hosts.get(name)
     assert(host !== undefined, `no host ${name}`)
@@ -140,7 +146,20 @@ export class Simulation {
     for (const listener of this.#crashListeners) listener(name)
     this.note(name, 'crash', power ? 'power' : '')
     if (power) this.network.loseOnTheWay(name)
+    else this.#breakLinks(name)
     this.#remove(host, 'down')
+  }
+
+  /** The process ended but its machine did not: it tells the others that their links are broken. */
+  #breakLinks(name: string): void {
+    for (const other of this.hosts) {
+      if (other.name === name || other.node === undefined) continue
+      if (!this.network.isOpen(name, other.name)) continue
+      const { life } = other
+      this.queue.after(LINK_END_MS, () => {
+        if (other.life === life) other.input((node, now) => node.linkDown(name, now))
+      })
+    }
   }
 
   pause(name: string): void {
@@ -283,6 +302,10 @@ function describeEvent(event: NodeEvent): string {
     }
     case 'split':
       return `mask ${event.mask}  (${event.reason})`
+    case 'voters': {
+      const { version, settled, voters, reason } = event
+      return `${version}=${voters.join(',')}${settled ? '' : ' unsettled'}  (${reason})`
+    }
     case 'promoted':
       return `${event.bucket}@${event.epoch} instead of ${event.instead}`
     case 'lost':

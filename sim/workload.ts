@@ -9,6 +9,7 @@ import { ExpiryChecker } from './checkers/expiry.js'
 import { LinearizabilityChecker } from './checkers/linearizable.js'
 import { LogChecker } from './checkers/log.js'
 import { RegisterChecker } from './checkers/register.js'
+import { SubscriptionsChecker } from './checkers/subscriptions.js'
 import { Client, type Draft } from './client.js'
 import { CellFamily } from './families/cells.js'
 import { CounterFamily } from './families/counters.js'
@@ -16,6 +17,7 @@ import { readDone, type Family } from './families/family.js'
 import { LeaseFamily } from './families/leases.js'
 import { LogFamily } from './families/logs.js'
 import { RegisterFamily } from './families/registers.js'
+import { drawPing, drawWatch } from './families/watchers.js'
 import type { Operation } from './operation.js'
 import type { Simulation } from './simulator.js'
 
@@ -23,6 +25,8 @@ export interface WorkloadOptions {
   readonly clients: number
   /** Clients that are content with the primary's word; their writes may be lost in a crash. */
   readonly looseClients: number
+  /** Clients that watch; drawn where it is not said. */
+  readonly watchers?: number
   readonly thinkMs: number
   readonly pipeline: number
   readonly timeoutMs: number
@@ -55,6 +59,10 @@ const GREETING: Draft = {
   read: readDone
 }
 
+/** Watchers that are drawn, and how often they ask whether their node is there. */
+const WATCHERS = [0, 1, 2, 3, 5]
+const WATCHER_THINK_MS = 300
+
 /** A read at the end that got no answer is tried again so often. */
 const FINAL_TRIES_MAX = 5
 const FINAL_THINK_MS = 1
@@ -63,6 +71,7 @@ export class Workload {
   /** The checkers of the families. */
   readonly checkers: readonly Checker[]
   readonly linearizability = new LinearizabilityChecker('cell')
+  readonly subscriptions: SubscriptionsChecker
   readonly clients: readonly Client[]
   operations = 0
   unknown = 0
@@ -123,7 +132,9 @@ export class Workload {
       this.#loose
     ]
     this.#families = new Map(families.map((family) => [family.name, family]))
+    this.subscriptions = new SubscriptionsChecker(options.clockSlackMs, () => simulation.now)
     this.checkers = [
+      this.subscriptions,
       new RegisterChecker('register', { durable: true }),
       new RegisterChecker('field', { durable: true }),
       new RegisterChecker('bulk', { durable: true }),
@@ -153,6 +164,7 @@ export class Workload {
         onComplete: (operation) => this.#complete(operation)
       })
     })
+    this.#watch(simulation, { ...options, nextId: () => ++ids })
   }
 
   /** Whoever else wants to see every operation. */
@@ -183,6 +195,31 @@ export class Workload {
   /** How many reads are still to be done. */
   get unread(): number {
     return this.#finalReads.length
+  }
+
+  /** Those who watch do nothing else, and to the end. */
+  #watch(simulation: Simulation, options: WorkloadOptions & { nextId: () => number }): void {
+    const { clients, looseClients, timeoutMs, nextId } = options
+    const count = options.watchers ?? this.#random.pick(WATCHERS)
+    for (let watcher = 0; watcher < count; watcher++) {
+      new Client({
+        id: clients + looseClients + watcher,
+        simulation,
+        random: this.#random.fork(),
+        thinkMs: WATCHER_THINK_MS,
+        pipeline: 1,
+        timeoutMs,
+        greeting: drawWatch(watcher),
+        nextId,
+        draw: () => drawPing(watcher),
+        onInvoke: (operation) => this.subscriptions.onInvoke(operation),
+        onComplete: (operation) => {
+          for (const listener of this.#listeners) listener.onComplete?.(operation)
+        },
+        onPush: (client, push) => this.subscriptions.onPush(client, push),
+        onEnd: (client) => this.subscriptions.onLost(client)
+      })
+    }
   }
 
   #draw(client: Client): Draft | undefined {

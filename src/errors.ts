@@ -40,6 +40,31 @@ export const ERRORS = {
   OC_TIMEOUT: {
     meaning: 'Nobody who holds the key could be reached in time.',
     remedy: 'Try again; `opencluster status` says which nodes are missing.'
+  },
+  OC_REFUSED: {
+    meaning: 'A node answered the command with an error; the message is what it said.',
+    remedy: 'As the message says: most often the key holds another type, or an argument is wrong.'
+  },
+  OC_UNREACHABLE: {
+    meaning: 'None of the addresses given to `connect` could be reached in time.',
+    remedy:
+      'Check the addresses, and that a node runs there: `opencluster status --node HOST:PORT`.'
+  },
+  OC_BUSY: {
+    meaning: 'Too many commands of this client wait for their replies; this one was not sent.',
+    remedy: 'Await earlier commands before giving new ones, or raise `maxPending`.'
+  },
+  OC_CLOSED: {
+    meaning: 'The client was closed before the command was answered.',
+    remedy: 'Close the client after the last command, or connect anew.'
+  },
+  OC_BAD_VALUE: {
+    meaning: 'A value is not what it was asked for as: not a number, or not JSON.',
+    remedy: 'Read it as text or bytes, or find out who wrote it.'
+  },
+  OC_LOCK_LOST: {
+    meaning: 'The lock is not held any more: its time was up before it was renewed.',
+    remedy: 'Stop what the lock was for, and acquire it again; a longer `ttlMs` makes it rarer.'
   }
 } as const satisfies Record<string, ErrorEntry>
 

@@ -7,12 +7,29 @@ import { VERSION } from '../index.js'
 import { EXIT, reportProblems, type Output, type Verb } from './command.js'
 import { del, get, set } from './data.js'
 import { demo } from './demo.js'
+import { forget } from './forget.js'
 import { leave } from './leave.js'
+import { bal, loadbalance } from './loadbalance.js'
 import { simulate } from './simulate.js'
-import { start } from './start.js'
+import { start, witness } from './start.js'
 import { status } from './status.js'
+import { watch } from './watch.js'
 
-const VERBS: readonly Verb[] = [start, demo, status, leave, get, set, del, simulate]
+const VERBS: readonly Verb[] = [
+  start,
+  demo,
+  status,
+  witness,
+  leave,
+  forget,
+  get,
+  set,
+  del,
+  watch,
+  simulate,
+  loadbalance,
+  bal
+]
 
 export async function run(argv: readonly string[], output: Output = process): Promise<number> {
   if (output === process) endQuietlyWhenUnread()

@@ -25,6 +25,10 @@ export class RespConnection {
   readonly address: string
   readonly #socket: Socket
   readonly #waiters: Waiter[] = []
+  /** Called with what the node says without being asked. */
+  onPush: ((items: ReplyValue[]) => void) | undefined
+  /** Resolves when the connection has ended, by whichever side. */
+  readonly closed: Promise<void>
   #failure: Error | undefined
 
   private constructor(address: string, socket: Socket) {
@@ -32,7 +36,7 @@ export class RespConnection {
     this.#socket = socket
     const parser = new ReplyParser({
       onReply: (value) => this.#waiters.shift()?.resolve(value),
-      onPush: () => undefined
+      onPush: (items) => this.onPush?.(items)
     })
     socket.on('data', (bytes) => {
       try {
@@ -42,6 +46,7 @@ export class RespConnection {
       }
     })
     socket.on('error', (error) => (this.#failure = new Error(`${address}: ${error.message}`)))
+    this.closed = new Promise((resolve) => socket.once('close', () => resolve()))
     socket.on('close', () => {
       const failure = (this.#failure ??= new Error(`${address}: the connection was closed`))
       for (const waiter of this.#waiters.splice(0)) waiter.reject(failure)

@@ -46,7 +46,7 @@ const CLUSTER = {
   nodes: integer('nodes at the beginning', 5, { min: 2, max: CLUSTER_NODES_MAX }),
   minutes: positive('how long things go wrong, in simulated time', 0.5, MINUTES_MAX),
   faults: choice('what goes wrong', 'all', FAULT_CLASSES),
-  policy: choice('who may decide', 'available', ['available'], ['majority']),
+  policy: choice('who may decide', 'majority', ['majority', 'available']),
   placement: choice('where keys belong', 'buckets', ['buckets'], ['ring']),
   trace: flag('print every event')
 }

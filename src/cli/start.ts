@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util'
 import { loadSettings, type Loaded } from '../config/load.js'
 import { NODE_OPTIONS, type Settings } from '../config/options.js'
+import { OpenClusterError } from '../errors.js'
 import { VERSION } from '../index.js'
 import { Log } from '../runtime/log.js'
 import { launch, type Departure, type RunningNode } from '../runtime/running-node.js'
@@ -17,37 +18,69 @@ const PROGRESS_MS = 500
 /** Whatever may still hold the process, it ends so long after the node. */
 const LINGER_MS_MAX = 1000
 
-const SUMMARY = 'one node in the foreground'
-
 export const start: Verb = {
   name: 'start',
-  summary: SUMMARY,
-  run: (argv, output) => createVerb().run(joinRepeated(argv, 'join'), output)
+  summary: 'one node in the foreground',
+  run: (argv, output) => createStart().run(joinRepeated(argv, 'join'), output)
+}
+
+/** A node that holds nothing and only votes: with it, two nodes are three that can decide by majority. */
+export const witness: Verb = {
+  name: 'witness',
+  summary: 'a node that holds no data and only votes',
+  run: (argv, output) => createWitness().run(joinRepeated(argv, 'join'), output)
 }
 
 /** Set by a process that wants its nodes to end with it, over the channel Node gives to children. */
 export const TIED_VARIABLE = 'OPENCLUSTER_TIED'
 
-function createVerb(): Verb {
-  let loaded: Loaded | undefined
-  return defineVerb({
-    name: 'start',
-    summary: SUMMARY,
+function createStart(): Verb {
+  return createVerb(start, {
     description: [
       'Without --join it is the first node of a cluster of its own. Every option may also stand in the',
       'environment (OPENCLUSTER_PORT) or in a JSON file (--config): a flag wins over the environment, and',
       'that over the file.'
     ].join('\n'),
-    example: 'opencluster start --port 13601 --join 127.0.0.1:13600',
+    example: 'opencluster start --port 13601 --join 127.0.0.1:13600'
+  })
+}
+
+function createWitness(): Verb {
+  return createVerb(witness, {
+    description: [
+      'It joins like any node, takes no bucket, and counts as one of those who decide. Beside two nodes it makes a',
+      'majority of what would otherwise be two halves; clients can use it like any other node.'
+    ].join('\n'),
+    example: 'opencluster witness --port 13609 --join 127.0.0.1:13600',
+    isWitness: true
+  })
+}
+
+function createVerb(
+  { name, summary }: Verb,
+  texts: { description: string; example: string; isWitness?: boolean }
+): Verb {
+  let loaded: Loaded | undefined
+  const { description, example, isWitness = false } = texts
+  return defineVerb({
+    name,
+    summary,
+    description,
+    example,
     options: NODE_OPTIONS,
     check: (values, given) => {
       const flags = new Map<string, unknown>()
       for (const [name, value] of Object.entries(values))
         if (given.has(name)) flags.set(name, value)
       loaded = loadSettings({ flags, env: process.env })
-      return [...loaded.problems]
+      const alone = isWitness && loaded.settings.join.length === 0
+      const problem = '--join: a witness needs a cluster to vote in'
+      return [
+        ...loaded.problems,
+        ...(alone ? [new OpenClusterError('OC_MISSING_OPTION', problem)] : [])
+      ]
     },
-    run: (_values, output) => serve((loaded ?? loadSettings({})).settings, output)
+    run: (_values, output) => serve((loaded ?? loadSettings({})).settings, output, isWitness)
   })
 }
 
@@ -68,7 +101,7 @@ function joinRepeated(argv: readonly string[], name: string): string[] {
   return [`--${name}=${found.map(({ value }) => value).join(',')}`, ...rest]
 }
 
-async function serve(settings: Settings, output: Output): Promise<number> {
+async function serve(settings: Settings, output: Output, isWitness: boolean): Promise<number> {
   const { logLevel: level, logFormat: format } = settings
   const log = new Log({ level, format, write: (line) => output.stderr.write(line) })
   if (process.env[TIED_VARIABLE] === '1') {
@@ -88,7 +121,7 @@ async function serve(settings: Settings, output: Output): Promise<number> {
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
   const onLeaving = createProgress(output)
-  const node = await launch({ settings, version: VERSION, log, onLeaving })
+  const node = await launch({ settings, version: VERSION, log, onLeaving, witness: isWitness })
   running.node = node
   output.stdout.write(`opencluster ready name=${node.name} resp=${node.address} http=off\n`)
   await node.closed

@@ -13,6 +13,11 @@ export const STRING_TOO_LONG = 'ERR string exceeds maximum allowed size (proto-m
 export const COUNTER_OVERFLOW = 'ERR increment or decrement would overflow'
 export const DECREMENT_OVERFLOW = 'ERR decrement would overflow'
 export const INFINITE_RESULT = 'ERR increment would produce NaN or Infinity'
+export const CROSS_SLOT = "CROSSSLOT Keys in request don't hash to the same slot"
+export const WRONG_PASS = 'WRONGPASS invalid username-password pair or user is disabled.'
+export const NO_PROTOCOL = 'NOPROTO unsupported protocol version'
+export const NEGATIVE_TIMEOUT = 'ERR timeout is negative'
+export const CLIENT_NAME = 'ERR Client names cannot contain spaces, newlines or special characters.'
 export const INVALID_CURSOR = 'ERR invalid cursor'
 
 export function invalidExpiry(command: string): string {
@@ -21,4 +26,28 @@ export function invalidExpiry(command: string): string {
 
 export function wrongArity(command: string): string {
   return `ERR wrong number of arguments for '${command}' command`
+}
+
+const SHOWN_MAX = 128
+
+/** Names the beginning of the arguments, as much of it as Redis shows. */
+export function unknownCommand(name: string, args: readonly string[]): string {
+  let shown = ''
+  for (const arg of args) {
+    if (shown.length >= SHOWN_MAX) break
+    shown += `'${untilNul(arg).slice(0, SHOWN_MAX - shown.length)}' `
+  }
+  const start = untilNul(name).slice(0, SHOWN_MAX)
+  return `ERR unknown command '${start}', with args beginning with: ${shown}`
+}
+
+/** Redis formats arguments as C strings. */
+function untilNul(text: string): string {
+  const end = text.indexOf('\0')
+  return end < 0 ? text : text.slice(0, end)
+}
+
+export function unknownSubcommand(word: string, command: string): string {
+  const start = untilNul(word).slice(0, SHOWN_MAX)
+  return `ERR unknown subcommand '${start}'. Try ${command.toUpperCase()} HELP.`
 }

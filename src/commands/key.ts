@@ -1,6 +1,6 @@
 /**
- * Commands that take a key of any type. DEL, UNLINK, EXISTS and TOUCH are here for one key; with more, the
- * command is taken apart before and the answers are added up.
+ * Commands that take a key of any type. DEL, UNLINK, EXISTS and TOUCH are here for one key; those for
+ * several (several-keys.ts) are made of them.
  */
 import { kindOfType, TYPE_TOMBSTONE } from '../store/value-type.js'
 import type { Call } from './call.js'
@@ -23,7 +23,7 @@ function countKey(call: Call): void {
 
 const DEL = {
   name: 'del',
-  arity: -2,
+  arity: 2,
   flags: ['write'],
   key: 1,
   execute: deleteKey
@@ -31,7 +31,7 @@ const DEL = {
 
 const UNLINK = {
   name: 'unlink',
-  arity: -2,
+  arity: 2,
   flags: ['write', 'fast'],
   key: 1,
   execute: deleteKey
@@ -39,7 +39,7 @@ const UNLINK = {
 
 const EXISTS = {
   name: 'exists',
-  arity: -2,
+  arity: 2,
   flags: ['readonly', 'fast'],
   key: 1,
   execute: countKey
@@ -47,7 +47,7 @@ const EXISTS = {
 
 const TOUCH = {
   name: 'touch',
-  arity: -2,
+  arity: 2,
   flags: ['readonly', 'fast'],
   key: 1,
   execute: countKey

@@ -15,7 +15,13 @@ export interface ScanOptions {
 
 /** The cursor at place 2; undefined means that the error is written. */
 export function readCursor(call: Call): number | undefined {
-  const text = call.text(2)
+  const cursor = parseCursor(call.text(2))
+  if (cursor === undefined) call.reply.error(INVALID_CURSOR)
+  return cursor
+}
+
+/** Undefined if it is none; not exact beyond 2^53. */
+export function parseCursor(text: string): number | undefined {
   if (CURSOR.test(text) && text.length <= 20) {
     const digits = text.replace(/^[+-]/, '')
     const cursor = BigInt(digits === '' ? '0' : digits)
@@ -24,7 +30,6 @@ export function readCursor(call: Call): number | undefined {
       return Number(text.startsWith('-') ? BigInt.asUintN(64, -cursor) : cursor)
     }
   }
-  call.reply.error(INVALID_CURSOR)
   return undefined
 }
 

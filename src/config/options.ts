@@ -6,6 +6,7 @@
 import type { PlacementHashName } from '../core/hash/placement-hash.js'
 import { isNodeName } from '../core/ids.js'
 import { MASK_SPLIT_MAX, MASKS } from '../core/mask.js'
+import type { Policy } from '../core/membership/voters.js'
 import { MAX_COPIES } from '../core/table.js'
 import { judgeAddress } from './address.js'
 import {
@@ -78,17 +79,22 @@ export const NODE_OPTIONS = {
     placeholder: 'ZONE',
     judge: judgeZone
   }),
-  'heartbeat-ms': integer('how often it tells the others that it lives', 200, {
+  policy: choice<Policy>("who decides what a bucket's row says; the first node's counts", 'auto', [
+    'auto',
+    'majority',
+    'available'
+  ]),
+  'heartbeat-ms': integer('how often it tells the others that it lives', 150, {
     min: 10,
     max: MINUTE_MS,
     unit: 'ms'
   }),
-  'dead-after-ms': integer('a node that was silent for so long is replaced by its backups', 1000, {
+  'dead-after-ms': integer('a node that was silent for so long is replaced by its backups', 900, {
     min: 50,
     max: 10 * MINUTE_MS,
     unit: 'ms'
   }),
-  'lost-after': integer('a bucket that nobody holds any more starts empty after this', 10, {
+  'lost-after': integer('a bucket that nobody holds any more starts empty after this', 30, {
     min: 0,
     max: 24 * HOUR_S,
     unit: 's'

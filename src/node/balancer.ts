@@ -108,8 +108,8 @@ export class Balancer {
       case 'release': {
         const holders = holdersOf(table, action.bucket).filter((node) => node !== action.to)
         if (table.primaryOf(action.bucket) !== view.self) return
-        this.#cluster.changeRows([{ bucket: action.bucket, holders }], reason)
-        this.wake()
+        const done = (): void => this.wake()
+        this.#cluster.changeRows([{ bucket: action.bucket, holders }], reason, { done })
         return
       }
       case 'move': {

@@ -6,6 +6,7 @@ import type { NodeName } from '../core/ids.js'
 import type { Bucket } from '../store/bucket.js'
 import type { Peer } from './peers.js'
 import type { Session } from './session.js'
+import type { EventLog } from './watch-log.js'
 
 export type Role = 'primary' | 'backup' | 'incoming'
 
@@ -40,6 +41,8 @@ export class BucketState {
   source: NodeName | undefined
   /** An incoming copy has everything. */
   caughtUp = false
+  /** What watchers may not have been told yet; nothing where nobody watches. */
+  events: EventLog | undefined
 
   // On the primary:
   /** The in-sync backups, as in the row. */

@@ -17,6 +17,13 @@ export interface RowChange {
   readonly holders: readonly NodeIndex[]
 }
 
+export interface ChangeOptions {
+  /** Asked before each new try; without it the change is tried to the end. */
+  readonly isWanted?: (bucket: number) => boolean
+  /** The change was decided, or never will be. */
+  readonly done?: (bucket: number, decided: boolean) => void
+}
+
 export interface Cluster {
   readonly config: NodeConfig
   readonly outbox: Outbox
@@ -32,7 +39,14 @@ export interface Cluster {
   readonly buckets: (BucketState | undefined)[]
   /** The time of the present turn. */
   readonly now: number
-  /** The compare-and-set of rows: each from the epoch the table has now to the next. */
-  changeRows(changes: readonly RowChange[], reason: string): void
+  /**
+   * The compare-and-set of rows: each from the epoch the table has now to the next. Decided at once where this node
+   * decides alone, otherwise later; a row that is being changed already is left alone.
+   */
+  changeRows(changes: readonly RowChange[], reason: string, options?: ChangeOptions): void
+  /** This node has begun to change the row and does not know the outcome yet. */
+  isDeciding(bucket: number): boolean
   peerOf(node: NodeIndex): Peer | undefined
+  /** Whether this node may still believe that it is primary of what its table says. */
+  mayServe(): boolean
 }

@@ -1,6 +1,7 @@
 /** What one node is told at its start; every tunable with its unit and what follows from it. */
 import type { NodeName } from '../core/ids.js'
 import type { PlacementHashName } from '../core/hash/placement-hash.js'
+import type { Policy } from '../core/membership/voters.js'
 
 export type Acks = 'all' | 'primary'
 
@@ -30,6 +31,14 @@ export interface NodeConfig {
   readonly heartbeatMs: number
   /** A node that was silent for so long is dead to this one: its backups take over. */
   readonly deadAfterMs: number
+  /** Who decides that a row changes; the first node's counts. */
+  readonly policy: Policy
+  /** Under `majority`, how long a primary serves after it was last heard by a majority of the voters. */
+  readonly leaseMs: number
+  /** By how much two clocks may run differently, as a part of the time that passes. */
+  readonly driftMax: number
+  /** A voter that was silent for so long is replaced, if enough others remain. */
+  readonly voterDropMs: number
   /** A backup that acknowledges nothing for so long leaves the rows, although it can be heard. */
   readonly ackTimeoutMs: number
   /** A bucket that nobody holds any more starts empty after this. */
@@ -78,6 +87,20 @@ export type Sabotage =
   | 'forget-to-finish'
   /** Move buckets for ever. */
   | 'restless'
+  /** Do not tell again, after a fail-over, what watchers may not have been told. */
+  | 'lose-event'
+  /** Confirm a watch that not every node knows. */
+  | 'early-watch'
+  /** Serve although no majority has been heard, and take over from one that was. */
+  | 'skip-lease'
+  /** Take one voter's answer for a majority's. */
+  | 'skip-majority'
+  /** Propose two values in one ballot. */
+  | 'reuse-ballot'
+  /** Accept less than was promised. */
+  | 'forget-promise'
+  /** Take over with a copy that is not in the row. */
+  | 'promote-out-of-sync'
 
 export const NODE_DEFAULTS = {
   copies: 2,
@@ -89,10 +112,14 @@ export const NODE_DEFAULTS = {
   acks: 'all',
   weight: 1,
   zone: '',
-  heartbeatMs: 200,
-  deadAfterMs: 1000,
+  policy: 'auto',
+  heartbeatMs: 150,
+  deadAfterMs: 900,
+  leaseMs: 700,
+  driftMax: 0.01,
+  voterDropMs: 10_000,
   ackTimeoutMs: 3000,
-  lostAfterMs: 10_000,
+  lostAfterMs: 30_000,
   askFastMs: 20,
   askSlowMs: 1000,
   retransmitMs: 150,

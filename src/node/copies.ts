@@ -112,7 +112,9 @@ export class Copies {
         this.#correct(peer, bucket)
         continue
       }
-      this.#execute(state, raw, entry.version)
+      if (!this.#execute(state, raw, entry.version)) continue
+      const { key, change } = this.#call
+      if (change !== undefined) this.#onChange(state, key, change)
     }
   }
 
@@ -128,7 +130,9 @@ export class Copies {
         const list = marks.get(peer) ?? []
         marks.set(peer, list)
         const pending = settled ? 0 : Math.max(0, peer.stream.sent - peer.stream.acked)
-        list.push({ bucket: state.id, epoch: state.epoch, seq: state.seq, pending, seenVersion })
+        const { id: bucket, epoch, seq } = state
+        const untold = state.events?.untold(seq) ?? 0
+        list.push({ bucket, epoch, seq, pending, seenVersion, untold })
       }
     }
     for (const [peer, buckets] of marks)
@@ -138,9 +142,13 @@ export class Copies {
   synced(peer: Peer, marks: readonly SyncMark[], now: number): void {
     for (const mark of marks) {
       const state = this.#cluster.buckets[mark.bucket]
-      if (state?.role !== 'backup' || state.epoch !== mark.epoch || state.source !== peer.name)
-        continue
-      if (state.shared === undefined && state.seq !== mark.seq) {
+      const empty = state === undefined && this.#isNamed(mark)
+      if (!empty) {
+        if (state?.role !== 'backup' || state.epoch !== mark.epoch || state.source !== peer.name)
+          continue
+      }
+      state?.events?.trim(mark.seq - mark.untold)
+      if (state === undefined || (state.shared === undefined && state.seq !== mark.seq)) {
         this.#cluster.peers.send(
           peer,
           { kind: 'behind', bucket: mark.bucket, epoch: mark.epoch },
@@ -148,6 +156,12 @@ export class Copies {
         )
       } else if (mark.seenVersion > 0) state.items.purge(mark.seenVersion, PURGE_BUDGET)
     }
+  }
+
+  /** The row names this node, by that very epoch. */
+  #isNamed({ bucket, epoch }: SyncMark): boolean {
+    const { table, self } = this.#cluster
+    return bucket <= table.mask && table.epochOf(bucket) === epoch && table.isHolder(bucket, self)
   }
 
   /** Deletes what has expired, a bounded number of keys per turn, as writes like any others. */

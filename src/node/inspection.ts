@@ -1,6 +1,7 @@
 /** What a node looks like from outside: for status, and for the simulator's checkers. */
 import type { Cluster } from './cluster.js'
 import type { Role } from './bucket-state.js'
+import type { VoterSet } from '../core/membership/voters.js'
 
 export interface HeldBucket {
   readonly bucket: number
@@ -36,11 +37,18 @@ export interface Inspection {
   readonly moves: readonly MoveDescription[]
   readonly queuedBytes: number
   readonly shipped: number
+  readonly voters: VotersDescription
+}
+
+export interface VotersDescription extends VoterSet {
+  readonly byMajority: boolean
+  /** The node's lease has not run out. */
+  readonly mayServe: boolean
 }
 
 export function inspect(
   cluster: Cluster,
-  more: { moves: readonly MoveDescription[]; shipped: number; queuedBytes: number }
+  more: Pick<Inspection, 'moves' | 'shipped' | 'queuedBytes' | 'voters'>
 ): Inspection {
   const { table } = cluster
   return {

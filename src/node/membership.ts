@@ -1,27 +1,29 @@
 /**
- * Who is in the cluster and who can be heard: joining, heartbeats, and what follows when a node falls silent
- * or turns out to be another process than before. In both cases nothing that was relied on in it holds: it is
- * struck from the rows of this node's primaries, and the first backup that can be heard takes over its own.
+ * Who is in the cluster and who can be heard: joining, leaving, heartbeats, and noticing when a node falls silent or
+ * turns out to be another process than before. What follows from that for the rows is in `repair`.
  */
-import { NOBODY, type NodeIndex } from '../core/ids.js'
 import type { MemberRecord, MemberState } from '../core/membership/members.js'
 import { Roster } from '../core/placement/roster.js'
 import type { Message } from '../wire/peer/message.js'
-import type { Cluster, RowChange } from './cluster.js'
-import { holdersOf } from './knowledge.js'
+import type { Cluster } from './cluster.js'
 import type { Peer } from './peers.js'
 
 export interface MembershipHandlers {
   /** The cluster was set up like this: know it so. */
   adopt(setup: { copies: number }): void
-  /** Moves, requests and watches that relied on the peer have to go on without it. */
+  /** Rows, moves, requests and watches that relied on the peer have to go on without it. */
   gone(peer: Peer, how: 'died' | 'restarted'): void
-  /** Replies that waited for a peer need not any more. */
-  waived(): void
   rosterChanged(): void
+  /** This is what a newcomer needs besides the members. */
   sendTable(peer: Peer): void
   tellWatches(peer: Peer): void
   split(mask: number, reason: string): void
+  /** The voters: told to a newcomer, and compared at every beat. */
+  sendVoters(peer: Peer): void
+  votersVersion(): number
+  heard(peer: Peer, voters: number): void
+  beatSent(): void
+  isVoter(): boolean
 }
 
 const EVENTS = { alive: 'joined', leaving: 'leaving', left: 'left' } as const
@@ -89,6 +91,7 @@ export class Membership {
     const { cluster } = peers
     const [hash, copies] = [config.hash, this.#copies]
     peers.send(peer, { kind: 'welcome', cluster, copies, hash, members: members.all() }, now)
+    this.#handlers.sendVoters(peer)
     this.#handlers.sendTable(peer)
     this.#handlers.tellWatches(peer)
   }
@@ -117,7 +120,10 @@ export class Membership {
     const news = records.filter((record) => members.offer(record))
     if (news.length === 0) return
     for (const record of news) {
-      if (record.name === config.name) continue
+      if (record.name === config.name) {
+        this.#insist(record)
+        continue
+      }
       const peer = peers.ensure(record.name, record.address, now)
       peer.left = record.state === 'left'
       outbox.event({ kind: EVENTS[record.state], node: record.name })
@@ -127,6 +133,13 @@ export class Membership {
     this.spreadRoster()
   }
 
+  /** Others have struck this node, and it lives: it says so. */
+  #insist(record: MemberRecord): void {
+    if (record.life !== this.#cluster.config.life || record.state === this.#state) return
+    this.#version = Math.max(this.#version, record.version)
+    if (this.#state !== 'left') this.become(this.#state)
+  }
+
   spreadRoster(): void {
     const { members, peers, table, view } = this.#cluster
     const staying = []
@@ -134,6 +147,8 @@ export class Membership {
       const node = table.intern(record.name)
       if (record.state === 'left' || peers.get(record.name)?.dead === true) continue
       const { weight, zone } = record
+      // A witness votes and holds nothing.
+      if (weight === 0) continue
       staying.push({ node, weight, zone, leaving: record.state === 'leaving' })
     }
     view.arrangement.roster = new Roster(staying)
@@ -145,26 +160,27 @@ export class Membership {
     const { config, peers, members, table, outbox, now } = this.#cluster
     this.nextBeatMs = now + config.heartbeatMs
     if (!this.joined || this.#state === 'left') return
-    peers.broadcast({ kind: 'beat', mask: table.mask, digest: table.digest() }, now)
+    const voters = this.#handlers.votersVersion()
+    peers.broadcast({ kind: 'beat', mask: table.mask, digest: table.digest(), voters }, now)
+    this.#handlers.beatSent()
     for (const peer of peers.all()) {
       const record = members.get(peer.name)
       if (peer.dead || record === undefined || record.state === 'left') continue
-      if (now - peer.lastHeardMs <= config.deadAfterMs) {
-        if (peer.stream.stalledMs(now) > config.ackTimeoutMs) this.#strike(peer)
-        continue
-      }
-      peers.bury(peer, now)
+      if (now - peer.lastHeardMs <= config.deadAfterMs) continue
+      peer.dead = true
       outbox.event({ kind: 'died', node: peer.name })
       this.onGone(peer, 'died')
     }
   }
 
-  onBeat(peer: Peer, mask: number, digest: number): void {
+  onBeat(peer: Peer, beat: Extract<Message, { kind: 'beat' }>): void {
     const { peers, table, now } = this.#cluster
+    const { mask, digest } = beat
     if (!this.joined) {
       peers.send(peer, { kind: 'join', member: this.#record() }, now)
       return
     }
+    this.#handlers.heard(peer, beat.voters)
     if (mask > table.mask) this.#handlers.split(mask, `${peer.name} has split`)
     const differs = mask !== table.mask || digest !== table.digest()
     // Only when it has been so for two beats: rows may be on their way.
@@ -175,70 +191,36 @@ export class Membership {
   onReturned(peer: Peer): void {
     this.#cluster.outbox.event({ kind: 'returned', node: peer.name })
     this.spreadRoster()
-    if (this.joined) this.#handlers.sendTable(peer)
+    if (!this.joined) return
+    // It was told nothing while it could not be heard.
+    const { peers, members, now } = this.#cluster
+    peers.send(peer, { kind: 'members', members: members.all() }, now)
+    this.#handlers.sendVoters(peer)
+    this.#handlers.sendTable(peer)
+    this.#handlers.tellWatches(peer)
   }
 
   /** Nothing that this node relied on in the peer holds any more. */
   onGone(peer: Peer, how: 'died' | 'restarted'): void {
-    const { table, view, outbox } = this.#cluster
     this.spreadRoster()
-    const gone = table.indexOf(peer.name)
-    const struck: RowChange[] = []
-    const taken: RowChange[] = []
-    for (let bucket = 0; gone !== NOBODY && bucket <= table.mask; bucket++) {
-      if (!table.isHolder(bucket, gone)) continue
-      const holders = holdersOf(table, bucket).filter((node) => node !== gone)
-      const primary = table.primaryOf(bucket)
-      if (primary === view.self) struck.push({ bucket, holders })
-      else if (primary === gone && this.#takesOver(bucket, holders)) {
-        const alive = holders.filter((node) => this.isAlive(node))
-        const others = alive.filter((node) => node !== view.self)
-        taken.push({ bucket, holders: [view.self, ...others] })
-      }
-    }
-    this.#cluster.changeRows(struck, `${peer.name} ${how}`)
-    for (const { bucket } of taken) {
-      const epoch = table.epochOf(bucket) + 1
-      outbox.event({ kind: 'promoted', bucket, epoch, instead: peer.name })
-    }
-    this.#cluster.changeRows(taken, `${peer.name} ${how}`)
     this.#handlers.gone(peer, how)
   }
 
-  /**
-   * It can be heard but takes nothing in: writes must not wait for it for ever. It leaves the rows first, and only
-   * then are they acknowledged without it; it comes back by a fresh copy.
-   */
-  #strike(peer: Peer): void {
-    const { table, view, peers, now } = this.#cluster
-    const node = table.indexOf(peer.name)
-    const struck: RowChange[] = []
-    for (let bucket = 0; node !== NOBODY && bucket <= table.mask; bucket++) {
-      if (table.primaryOf(bucket) !== view.self || !table.isHolder(bucket, node)) continue
-      struck.push({ bucket, holders: holdersOf(table, bucket).filter((holder) => holder !== node) })
-    }
-    if (struck.length === 0) return
-    this.#cluster.changeRows(struck, `${peer.name} acknowledges nothing`)
-    peers.waive(peer, now)
-    this.#handlers.waived()
-  }
-
-  isAlive(node: NodeIndex): boolean {
-    const { view } = this.#cluster
-    return node === view.self || this.#cluster.peerOf(node)?.dead === false
-  }
-
-  /** Of the backups in the order of the row, the first that can be heard takes over, if it has the data. */
-  #takesOver(bucket: number, backups: readonly NodeIndex[]): boolean {
-    const { view, buckets } = this.#cluster
-    const first = backups.find((node) => this.isAlive(node))
-    return first === view.self && buckets[bucket]?.role === 'backup'
+  /** A node that will not come back is struck from the members, and so from the voters. */
+  forget(name: string): string | undefined {
+    const { config, peers, members } = this.#cluster
+    const record = members.all().find((member) => member.name === name)
+    if (record === undefined || record.state === 'left') return `there is no node named ${name}`
+    if (name === config.name) return 'this is the node itself; let it leave'
+    if (peers.get(record.name)?.dead === false) return `${name} is alive; let it leave`
+    this.learn([{ ...record, version: record.version + 1, state: 'left' }])
+    return undefined
   }
 
   /** A leaving node that holds nothing any more is gone. */
   goIfEmpty(busy: boolean): void {
     const { table, view, outbox } = this.#cluster
-    if (table.totalOf(view.self) > 0 || busy) return
+    if (table.totalOf(view.self) > 0 || busy || this.#handlers.isVoter()) return
     this.become('left')
     outbox.event({ kind: 'mayGo' })
   }

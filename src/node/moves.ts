@@ -47,6 +47,8 @@ interface Outgoing extends MoveRequest {
   /** The frame that the target must have processed before the next stage. */
   frame: number
   progressMs: number
+  /** The row is being changed: from here on only the outcome ends the move. */
+  deciding: boolean
 }
 
 interface Incoming {
@@ -55,13 +57,23 @@ interface Incoming {
   /** One, or its pieces after a split; those whose row names this node leave the list. */
   states: BucketState[]
   progressMs: number
+  /** It is being found out whether the rows name this node. */
+  resolving: boolean
 }
 
 export interface MoveHandlers {
+  /** The peer may soon hold a bucket for the first time. */
+  offering(peer: Peer): void
+  /** The target is about to have everything of this bucket. */
+  catchingUp(state: BucketState, peer: Peer): void
   /** Requests of this bucket may go on. */
   release(state: BucketState): void
   /** A move has ended, well or not: time to look for the next one. */
   ended(done: boolean): void
+  /** Makes sure that a change which another node may have begun never comes to be, and says whether it is sure. */
+  touch(bucket: number, reason: string, done: (settled: boolean) => void): void
+  /** Finds out what became of a change that was begun here; then calls back. */
+  resolve(bucket: number, reason: string, done: () => void): void
 }
 
 export class Moves {
@@ -103,6 +115,12 @@ export class Moves {
     return [{ bucket, to: out.peer.name, stage, reason, sent }]
   }
 
+  /** Writes count on this peer's acknowledgements because of a move. */
+  isForwardingTo(peer: Peer): boolean {
+    const out = this.#outgoing
+    return out?.peer === peer && (out.deciding || out.state.forwarding?.gating === true)
+  }
+
   isIncoming(bucket: number): boolean {
     return this.#incoming?.states.some((state) => state.id === bucket) === true
   }
@@ -117,11 +135,13 @@ export class Moves {
       state?.role !== 'primary' ||
       state.holding ||
       peer === undefined ||
-      peer.dead
+      peer.dead ||
+      cluster.isDeciding(request.bucket)
     )
       return false
     const out = this.#start(request, { state, peer, ships: true })
     const { table, now } = cluster
+    this.#handlers.offering(peer)
     cluster.peers.send(
       peer,
       {
@@ -148,8 +168,10 @@ export class Moves {
     if (
       this.busy ||
       state?.role !== 'primary' ||
+      state.holding ||
       peer === undefined ||
-      !state.backups.includes(peer)
+      !state.backups.includes(peer) ||
+      cluster.isDeciding(bucket)
     )
       return false
     const request = {
@@ -227,7 +249,7 @@ export class Moves {
     })
     state.source = peer.name
     buckets[bucket] = state
-    this.#incoming = { id: move, peer, states: [state], progressMs: now }
+    this.#incoming = { id: move, peer, states: [state], progressMs: now, resolving: false }
     this.#refresh()
     peers.send(peer, { kind: 'accept', move }, now)
   }
@@ -251,7 +273,7 @@ export class Moves {
     out.cursor = out.state.items.openCopy()
     out.state.forwarding = { peer, complete: false, gating: false, lastFrame: 0 }
     this.shipped++
-    if (this.#cluster.config.sabotage === 'early-in-sync') this.#changeRow(out)
+    if (this.#cluster.config.sabotage === 'early-in-sync') this.#changeRow(out, () => undefined)
     this.pump()
   }
 
@@ -287,7 +309,7 @@ export class Moves {
     const incoming = this.#incomingOf(peer, id)
     if (incoming !== undefined) this.#dropIncoming(incoming)
     const out = this.#outgoingOf(peer, id)
-    if (out !== undefined) this.#cancel(out, reason, false)
+    if (out !== undefined && !out.deciding) this.#cancel(out, reason, false)
   }
 
   /** The row of the bucket now names this node: the copy that came in is a real one. */
@@ -333,6 +355,7 @@ export class Moves {
     if (!out.cursor.done) return
     const { forwarding, seq } = out.state
     if (forwarding !== undefined) forwarding.complete = true
+    this.#handlers.catchingUp(out.state, out.peer)
     out.frame = peers.send(out.peer, { kind: 'caughtUp', move: out.id, seq }, now)
     this.#enter(out, 'caught up')
   }
@@ -350,13 +373,14 @@ export class Moves {
   tick(): void {
     const { now, config } = this.#cluster
     const out = this.#outgoing
-    if (out !== undefined) {
+    if (out !== undefined && !out.deciding) {
       const limit = out.stage === 'hand over' ? config.handOverMs : config.moveStallMs
       if (now - out.progressMs > limit) this.#cancel(out, `no progress in stage ${out.stage}`, true)
     }
     const incoming = this.#incoming
     if (incoming !== undefined && now - incoming.progressMs > 2 * config.moveStallMs) {
       this.#giveUp(incoming, 'the source is silent')
+      if (this.#incoming === incoming) this.#loseSource(incoming)
     }
     if (this.#asked !== undefined && now - this.#asked.sinceMs > 2 * config.moveStallMs) {
       this.onShipEnd(this.#asked.bucket, false)
@@ -366,8 +390,9 @@ export class Moves {
 
   /** A node is gone, or nothing it said counts any more. */
   peerGone(peer: Peer): void {
-    if (this.#outgoing?.peer === peer) this.#cancel(this.#outgoing, `${peer.name} is gone`, false)
-    if (this.#incoming?.peer === peer) this.#dropIncoming(this.#incoming)
+    const out = this.#outgoing
+    if (out?.peer === peer && !out.deciding) this.#cancel(out, `${peer.name} is gone`, false)
+    if (this.#incoming?.peer === peer) this.#loseSource(this.#incoming)
     const asked = this.#asked
     if (asked !== undefined) {
       const primary = this.#cluster.table.primaryOf(asked.bucket)
@@ -377,16 +402,48 @@ export class Moves {
 
   /** Before a split: moves of the old buckets mean nothing afterwards. */
   cancelAll(reason: string): void {
-    if (this.#outgoing !== undefined) this.#cancel(this.#outgoing, reason, true)
+    const out = this.#outgoing
+    if (out?.deciding === true) out.cursor?.close()
+    else if (out !== undefined) this.#cancel(out, reason, true)
     if (this.#incoming !== undefined) this.#giveUp(this.#incoming, reason)
     this.#asked = undefined
     this.#refresh()
   }
 
+  /**
+   * The buckets are in pieces. Where the row of one was being changed, each piece may have gone either way: none is
+   * served until it is known which, so that the copy at the target is right in both cases.
+   */
+  splitDone(): void {
+    const out = this.#outgoing
+    if (out?.deciding !== true) return
+    const { buckets, table } = this.#cluster
+    const { mask } = table
+    const pieces: number[] = []
+    for (let bucket = out.bucket; bucket <= mask; bucket += out.state.mask + 1) pieces.push(bucket)
+    let left = pieces.length
+    for (const bucket of pieces) {
+      const piece = buckets[bucket]
+      if (piece?.role === 'primary') piece.holding = true
+    }
+    for (const bucket of pieces) {
+      this.#handlers.resolve(bucket, 'split while its row was changed', () => {
+        // Split once more: the smaller pieces have their own answers.
+        if (table.mask !== mask) return
+        const piece = buckets[bucket]
+        if (piece?.role === 'primary') {
+          piece.holding = false
+          this.#handlers.release(piece)
+        }
+        if (--left === 0 && this.#outgoing === out) this.#cancel(out, 'the buckets are split', true)
+      })
+    }
+  }
+
   /** The row of a bucket in a move was changed by somebody else. */
   rowChanged(bucket: number): void {
     const out = this.#outgoing
-    if (out === undefined || out.bucket !== bucket || out.stage === 'done') return
+    if (out === undefined || out.bucket !== bucket || out.deciding) return
     if (out.state.role !== 'primary') this.#cancel(out, 'the row changed', true)
   }
 
@@ -399,7 +456,8 @@ export class Moves {
       cursor: undefined,
       sent: 0,
       frame: 0,
-      progressMs: this.#cluster.now
+      progressMs: this.#cluster.now,
+      deciding: false
     }
     this.#outgoing = out
     this.#refresh()
@@ -418,35 +476,47 @@ export class Moves {
     this.#finishIfReady(out)
   }
 
+  /** Everything is at the target: the row may change. Until it is known whether it did, nothing else may happen. */
   #finishIfReady(out: Outgoing): void {
-    if (this.#cluster.config.sabotage === 'forget-to-finish') return
+    if (this.#cluster.config.sabotage === 'forget-to-finish' || out.deciding) return
     const ready = out.role === 'primary' ? out.state.isSettled() : out.peer.hasProcessed(out.frame)
-    if (!ready) return
-    const { state } = out
+    if (!ready || this.#cluster.isDeciding(out.bucket)) return
+    out.deciding = true
+    const { bucket } = out
+    this.#changeRow(out, (decided) => {
+      // After a split the pieces have their own answers.
+      if (this.#outgoing !== out || this.#cluster.table.mask !== out.state.mask) return
+      out.deciding = false
+      if (decided) this.#finish(out)
+      else this.#cancel(out, `the row of ${bucket} was changed otherwise`, true)
+    })
+  }
+
+  #finish(out: Outgoing): void {
     this.#enter(out, 'done')
-    this.#changeRow(out)
     this.#end(out)
     if (out.initiator !== undefined) {
       const { peers, now } = this.#cluster
-      peers.send(
-        out.initiator,
-        { kind: 'shipEnd', bucket: out.bucket, done: true, reason: out.reason },
-        now
-      )
+      const { bucket, reason } = out
+      peers.send(out.initiator, { kind: 'shipEnd', bucket, done: true, reason }, now)
     }
-    this.#handlers.release(state)
+    this.#handlers.release(out.state)
     this.#handlers.ended(true)
   }
 
-  #changeRow(out: Outgoing): void {
+  #changeRow(out: Outgoing, done: (decided: boolean) => void): void {
     const { table, self } = this.#cluster
     const holders = holdersOf(table, out.bucket)
-    if (holders.includes(out.to) && out.ships) return
+    if (holders.includes(out.to) && out.ships) {
+      done(true)
+      return
+    }
     let next: NodeIndex[]
     if (!out.ships) next = [out.to, ...holders.filter((node) => node !== out.to)]
     else if (out.role === 'primary') next = holders.map((node) => (node === self ? out.to : node))
     else next = [...holders.filter((node) => node !== out.replaces), out.to]
-    this.#cluster.changeRows([{ bucket: out.bucket, holders: next }], out.reason)
+    const change = { bucket: out.bucket, holders: next }
+    this.#cluster.changeRows([change], out.reason, { done: (_, decided) => done(decided) })
   }
 
   #cancel(out: Outgoing, reason: string, tell: boolean): void {
@@ -467,6 +537,30 @@ export class Moves {
     out.state.holding = false
     this.#outgoing = undefined
     this.#refresh()
+  }
+
+  /** The source is gone. A copy that has everything may be a real one by now: that is found out first. */
+  #loseSource(incoming: Incoming): void {
+    if (!incoming.states.some((state) => state.caughtUp)) {
+      this.#dropIncoming(incoming)
+      return
+    }
+    if (incoming.resolving) return
+    incoming.resolving = true
+    // Should it come to nothing now, it is tried again soon.
+    incoming.progressMs = -Infinity
+    const { table, config, self } = this.#cluster
+    let left = incoming.states.length
+    let certain = true
+    for (const { id } of [...incoming.states]) {
+      this.#handlers.touch(id, `${config.name} lost the source of its copy`, (settled) => {
+        certain &&= settled
+        if (--left > 0 || this.#incoming !== incoming) return
+        incoming.resolving = false
+        const named = incoming.states.some((state) => table.isHolder(state.id, self))
+        if (certain && !named) this.#dropIncoming(incoming)
+      })
+    }
   }
 
   /** Not once it has everything: then the row may be changed already, and only the source can tell. */

@@ -11,12 +11,15 @@ import { CurrentRules } from '../core/placement/current.js'
 import type { View } from '../core/placement/view.js'
 import { Random } from '../core/random.js'
 import type { Table } from '../core/table.js'
+import { NO_VOTERS } from '../core/membership/voters.js'
 import { HybridClock } from '../store/clock.js'
 import { Store } from '../store/store.js'
+import { VOTERS_REGISTER } from '../wire/peer/agreement.js'
 import type { BucketRow, Message } from '../wire/peer/message.js'
+import { Agreement, type Decision } from './agreement.js'
 import { Balancer } from './balancer.js'
 import type { BucketState } from './bucket-state.js'
-import type { Cluster, RowChange } from './cluster.js'
+import type { ChangeOptions, Cluster, RowChange } from './cluster.js'
 import type { NodeConfig } from './config.js'
 import { Copies } from './copies.js'
 import { inspect, type Inspection } from './inspection.js'
@@ -25,8 +28,10 @@ import { Membership } from './membership.js'
 import { Moves } from './moves.js'
 import type { Outbox } from './outbox.js'
 import { Peers, type Peer } from './peers.js'
+import { Repair } from './repair.js'
 import { Requests } from './requests.js'
 import { Rows } from './rows.js'
+import { Voting } from './voting.js'
 import { Watches } from './watches.js'
 
 /** Records of put-off store work per turn. */
@@ -43,7 +48,10 @@ export class Node implements Cluster {
   readonly members = new Members()
   readonly buckets: (BucketState | undefined)[] = []
   readonly #membership: Membership
+  readonly #agreement: Agreement
+  readonly #voting: Voting
   readonly #rows: Rows
+  readonly #repair: Repair
   readonly #copies: Copies
   readonly #watches: Watches
   readonly #requests: Requests
@@ -53,6 +61,7 @@ export class Node implements Cluster {
   #copiesWanted: number
   #now = 0
   #nextSyncMs = 0
+  #startedMs = 0
 
   constructor(config: NodeConfig, outbox: Outbox) {
     this.config = config
@@ -64,9 +73,24 @@ export class Node implements Cluster {
     this.peers = new Peers(config, outbox, {
       message: (peer, message) => this.#onMessage(peer, message),
       met: (peer) => this.#membership.onMet(peer),
-      restarted: (peer) => this.#membership.onGone(peer, 'restarted'),
-      returned: (peer) => this.#membership.onReturned(peer),
-      acked: () => this.#onAcked()
+      restarted: (peer) => {
+        this.#watches.peerGone(peer)
+        this.#voting.restarted(peer)
+        this.#membership.onGone(peer, 'restarted')
+      },
+      returned: (peer) => {
+        this.#membership.onReturned(peer)
+        this.#watches.returned(peer)
+        this.#agreement.livesChanged()
+      },
+      acked: (peer) => {
+        this.#voting.acked(peer)
+        this.#onAcked()
+      }
+    })
+    this.#agreement = this.#createAgreement()
+    this.#voting = new Voting(this, this.#agreement, {
+      leaseChanged: () => this.#requests.rowsChanged(this.#now)
     })
     this.#watches = new Watches(this)
     this.#copies = new Copies(this, (state, key, change) =>
@@ -75,8 +99,18 @@ export class Node implements Cluster {
     this.#requests = new Requests(this, this.#copies, this.#watches)
     const rules = new CurrentRules()
     this.#moves = new Moves(this, rules, {
+      offering: (peer) => this.#watches.relay(peer),
+      catchingUp: (state, peer) => this.#watches.handOn(state, peer),
       release: (state) => this.#requests.releaseHeld(state, this.#now),
-      ended: (done) => (done ? this.#balancer.wake() : this.#balancer.backOff())
+      ended: (done) => (done ? this.#balancer.wake() : this.#balancer.backOff()),
+      touch: (bucket, reason, done) => this.#rows.touch(bucket, reason, done),
+      resolve: (bucket, reason, done) => this.#rows.resolve(bucket, reason, done)
+    })
+    this.#repair = new Repair(this, {
+      waived: () => this.#onAcked(),
+      isForwardingTo: (peer) => this.#moves.isForwardingTo(peer),
+      isLeased: () => this.#voting.byMajority,
+      mayStepAside: () => this.#now >= this.#startedMs + this.#voting.leaseWaitMs
     })
     this.#rows = this.#createRows()
     this.#membership = this.#createMembership()
@@ -107,9 +141,12 @@ export class Node implements Cluster {
 
   start(now: number): void {
     this.#now = now
+    this.#startedMs = now
     this.#nextSyncMs = now + SYNC_MS
     this.#membership.start()
-    if (this.joined) this.#rows.create()
+    if (!this.joined) return
+    this.#voting.found()
+    this.#rows.create()
   }
 
   receive(envelope: Uint8Array, now: number): void {
@@ -121,6 +158,12 @@ export class Node implements Cluster {
   linkUp(address: string, now: number): void {
     this.#now = now
     this.peers.linkUp(address, now)
+  }
+
+  /** The link to another node broke: if nothing is heard of it soon, it is dead. */
+  linkDown(address: string, now: number): void {
+    this.#now = now
+    if (this.peers.linkDown(address).length > 0) this.#repair.run()
   }
 
   open(session: number, now: number): void {
@@ -144,14 +187,25 @@ export class Node implements Cluster {
     this.#membership.leave()
   }
 
+  /** Strikes a node that will not come back; says why it cannot be. */
+  forget(name: string, now: number): string | undefined {
+    this.#now = now
+    return this.#membership.forget(name)
+  }
+
   tick(now: number): void {
     this.#now = now
     this.peers.tick(now)
     if (now >= this.#membership.nextBeatMs) {
       this.#membership.beat()
-      if (this.joined) this.#rows.adoptOrphans()
+      if (this.joined) {
+        this.#voting.beat()
+        this.#repair.run()
+        this.#rows.adoptOrphans()
+      }
     }
     if (this.joined) {
+      this.#agreement.tick(now)
       this.#moves.tick()
       this.#balancer.tick()
       this.#requests.tick(now)
@@ -169,6 +223,8 @@ export class Node implements Cluster {
   flush(now: number): void {
     this.#now = now
     this.#moves.pump()
+    this.#agreement.flush()
+    this.#watches.flush()
     this.peers.flush(now)
   }
 
@@ -178,13 +234,16 @@ export class Node implements Cluster {
     const busy = restless ? this.#now + this.config.askFastMs : Infinity
     const ask = this.joined ? this.#balancer.due : Infinity
     const beat = this.#membership.nextBeatMs
-    return Math.min(beat, this.#nextSyncMs, ask, busy, this.peers.deadline)
+    const decide = this.#agreement.deadline
+    return Math.min(beat, this.#nextSyncMs, ask, busy, decide, this.peers.deadline)
   }
 
   inspect(): Inspection {
     const shipped = this.#moves.shipped
     const queuedBytes = this.peers.queuedBytes + this.#requests.queuedBytes
-    return inspect(this, { moves: this.#moves.describe(), shipped, queuedBytes })
+    const { set, byMajority } = this.#voting
+    const voters = { ...set, byMajority, mayServe: this.mayServe() }
+    return inspect(this, { moves: this.#moves.describe(), shipped, queuedBytes, voters })
   }
 
   peerOf(node: NodeIndex): Peer | undefined {
@@ -192,8 +251,16 @@ export class Node implements Cluster {
     return this.peers.get(this.table.nameOf(node))
   }
 
-  changeRows(changes: readonly RowChange[], reason: string): void {
-    this.#rows.change(changes, reason)
+  mayServe(): boolean {
+    return this.#voting.mayServe()
+  }
+
+  isDeciding(bucket: number): boolean {
+    return this.#agreement.isPending(bucket)
+  }
+
+  changeRows(changes: readonly RowChange[], reason: string, options?: ChangeOptions): void {
+    this.#rows.change(changes, reason, options)
   }
 
   #know(mask: number): Knowledge {
@@ -201,8 +268,19 @@ export class Node implements Cluster {
     return new Knowledge({ name, mask, copies: this.#copiesWanted, splitAt })
   }
 
+  #createAgreement(): Agreement {
+    return new Agreement(this, NO_VOTERS, {
+      decided: (decisions) => this.#onDecided(decisions),
+      split: (mask) => this.#rows.split(mask, 'another node has split'),
+      leased: (bucket, deposes) => this.#voting.leased(bucket, deposes),
+      concede: (bucket) => this.#rows.concede(bucket),
+      votersSeen: (version) => this.#voting.accepted(version),
+      votersBehind: (peer) => this.#voting.ask(peer)
+    })
+  }
+
   #createRows(): Rows {
-    return new Rows(this, {
+    return new Rows(this, this.#agreement, {
       release: (state) => this.#requests.releaseHeld(state, this.#now),
       changed: () => {
         this.#requests.rowsChanged(this.#now)
@@ -210,11 +288,21 @@ export class Node implements Cluster {
       },
       arrived: (bucket) => this.#moves.arrived(bucket),
       isIncoming: (bucket) => this.#moves.isIncoming(bucket),
-      rowChanged: (bucket) => this.#moves.rowChanged(bucket),
+      rowChanged: (bucket) => {
+        this.#repair.rowChanged(bucket)
+        this.#moves.rowChanged(bucket)
+      },
       deposed: (state) => this.#requests.deposed(state),
+      promoted: (state) => this.#watches.promoted(state),
+      wasSplit: (state, children) => this.#watches.split(state, children),
       cancelMoves: (reason) => this.#moves.cancelAll(reason),
       incomingSplit: (children) => this.#moves.incomingSplit(children),
-      isAlive: (node) => this.#membership.isAlive(node)
+      splitDone: (old, mask) => {
+        this.#repair.split(old, mask)
+        this.#moves.splitDone()
+      },
+      isGone: (bucket, node) => this.#repair.isGone(bucket, node),
+      byMajority: () => this.#voting.byMajority
     })
   }
 
@@ -225,37 +313,87 @@ export class Node implements Cluster {
         this.#knowledge = this.#know(this.table.mask)
       },
       gone: (peer, how) => {
+        if (how === 'restarted') this.#repair.restarted(peer)
+        this.#agreement.livesChanged()
+        this.#repair.run()
         this.#moves.peerGone(peer)
-        // One that only fell silent still has its clients when it is heard again.
-        if (how === 'restarted') this.#watches.peerGone(peer)
         this.#requests.peerGone(peer, this.#now)
         this.#onAcked()
       },
-      waived: () => this.#onAcked(),
       rosterChanged: () => this.#balancer.wake(),
       sendTable: (peer) => this.#rows.send(peer),
-      tellWatches: (peer) => this.#watches.tell(peer, this.#now),
-      split: (mask, reason) => this.#rows.split(mask, reason)
+      tellWatches: (peer) => this.#watches.tell(peer),
+      split: (mask, reason) => this.#rows.split(mask, reason),
+      sendVoters: (peer) =>
+        this.peers.send(peer, { kind: 'voters', set: this.#voting.set }, this.#now),
+      votersVersion: () => this.#voting.set.version,
+      heard: (peer, version) => {
+        this.#voting.heard(peer)
+        this.#voting.compare(peer, version)
+      },
+      beatSent: () => this.#voting.beatSent(),
+      isVoter: () => this.#voting.isVoter
     })
   }
 
+  #onDecided(decisions: readonly Decision[]): void {
+    for (const { register, value, reason } of decisions) {
+      if (register === VOTERS_REGISTER && value.kind === 'voters') {
+        this.#voting.learn(value.set, reason)
+      }
+    }
+    this.#rows.decided(decisions)
+  }
+
   #onAcked(): void {
+    this.#watches.acked()
     this.#moves.acked()
     this.#requests.acked(this.#now)
   }
 
-  #onRows(mask: number, rows: readonly BucketRow[]): void {
+  #onRows(peer: Peer, mask: number, rows: readonly BucketRow[]): void {
     if (!this.joined) return
     // Nothing is known yet: the mask of the cluster is taken over, smaller or larger.
     if (mask !== this.table.mask && this.table.version === 0) {
       this.#knowledge = this.#know(mask)
       this.#membership.spreadRoster()
     }
-    this.#rows.onRows(mask, rows)
+    this.#rows.onRows(peer, mask, rows)
   }
 
   #onMessage(peer: Peer, message: Message): void {
-    if (!this.#onData(peer, message) && !this.#onMove(peer, message)) this.#onControl(peer, message)
+    if (this.#onData(peer, message) || this.#onMove(peer, message)) return
+    if (!this.#onAgreement(peer, message)) this.#onControl(peer, message)
+  }
+
+  #onAgreement(peer: Peer, message: Message): boolean {
+    switch (message.kind) {
+      case 'prepare':
+      case 'promise':
+      case 'propose':
+      case 'accepted':
+        if (this.joined) this.#agreement.onMessage(peer, message)
+        return true
+      case 'voters':
+        if (this.joined) this.#voting.learn(message.set, 'told')
+        return true
+      case 'votersSeen':
+        if (this.joined) this.#voting.onSeen(peer, message.version)
+        return true
+      case 'votersAsk':
+        if (this.joined) this.peers.send(peer, { kind: 'voters', set: this.#voting.set }, this.#now)
+        return true
+      case 'resolve':
+        if (this.joined && message.register <= this.table.mask) {
+          this.#rows.resolve(message.register, `${peer.name} found it unfinished`)
+        }
+        return true
+      case 'refused':
+        this.outbox.event({ kind: 'peerError', node: peer.name, reason: message.reason })
+        return true
+      default:
+        return false
+    }
   }
 
   #onData(peer: Peer, message: Message): boolean {
@@ -273,10 +411,16 @@ export class Node implements Cluster {
         this.#requests.answered(message.id, message.payload, this.#now)
         return true
       case 'watches':
-        this.#watches.learn(peer, message.watches)
+        this.#watches.learn(message)
         return true
       case 'event':
-        this.#watches.deliver(message.client, message.payload)
+        this.#watches.deliver(message)
+        return true
+      case 'gap':
+        this.#watches.onGap()
+        return true
+      case 'untold':
+        this.#watches.onUntold(peer, message)
         return true
       default:
         return false
@@ -317,7 +461,7 @@ export class Node implements Cluster {
   #onControl(peer: Peer, message: Message): void {
     switch (message.kind) {
       case 'beat':
-        this.#membership.onBeat(peer, message.mask, message.digest)
+        this.#membership.onBeat(peer, message)
         return
       case 'members':
         this.#membership.learn(message.members)
@@ -329,7 +473,7 @@ export class Node implements Cluster {
         this.#membership.onWelcome(message)
         return
       case 'rows':
-        this.#onRows(message.mask, message.rows)
+        this.#onRows(peer, message.mask, message.rows)
         return
       case 'tableAsk':
         this.#rows.send(peer)

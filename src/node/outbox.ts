@@ -11,6 +11,12 @@ export interface Outbox {
   output(session: number, bytes: Uint8Array): void
   /** The client must be disconnected after what was put out before. */
   hangUp(session: number): void
+  /**
+   * The client has sent more than can be executed for now: read nothing from it until told to. A driver that cannot
+   * stop reading may leave these out; the node then drops a client at its limit.
+   */
+  pauseReading?(session: number): void
+  resumeReading?(session: number): void
   /** Something people or tests want to know of. */
   event(event: NodeEvent): void
 }
@@ -45,6 +51,13 @@ export type NodeEvent =
       readonly bucket: number
       readonly epoch: number
       readonly instead: NodeName
+    }
+  | {
+      readonly kind: 'voters'
+      readonly version: number
+      readonly settled: boolean
+      readonly voters: readonly NodeName[]
+      readonly reason: string
     }
   | { readonly kind: 'lost'; readonly bucket: number; readonly epoch: number }
   | { readonly kind: 'peerError'; readonly node: string; readonly reason: string }

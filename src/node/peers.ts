@@ -36,8 +36,13 @@ export class Peer {
   differs = false
   /** When it was last greeted, while its process is not known. */
   greetedMs = 0
+  /** Its link broke and nothing was heard since: perhaps dead, and worth acting on where a lease protects it. */
+  suspect = false
   /** Acknowledgements up to this frame are no longer waited for: it was struck from all rows. */
   waived = 0
+  /** Frames that went with a former life, from the one behind the first to the second. */
+  #lostFrom = 0
+  #lostTo = 0
 
   constructor(name: NodeName, address: string, options: { now: number; retransmitMs: number }) {
     this.name = name
@@ -58,7 +63,23 @@ export class Peer {
 
   /** Whether a frame has been processed there, or need not be any more. */
   hasProcessed(frame: number): boolean {
-    return this.stream.acked >= frame || this.waived >= frame
+    if (this.waived >= frame) return true
+    if (frame > this.#lostFrom && frame <= this.#lostTo) return false
+    return this.stream.acked >= frame
+  }
+
+  /** Something was lost with its former life that may still be waited for. */
+  get owes(): boolean {
+    return this.#lostTo > this.waived
+  }
+
+  /** Its process is another one: nothing that was said is known there. */
+  restart(life: number): void {
+    const { stream } = this
+    const known = stream.peerLife !== 0
+    if (known && !this.owes) this.#lostFrom = stream.acked
+    stream.restart(life)
+    if (known) this.#lostTo = stream.sent
   }
 }
 
@@ -142,10 +163,11 @@ export class Peers {
     for (const peer of this.#byName.values()) if (peer.address === address) peer.stream.rewind(now)
   }
 
-  /** It has been silent for too long. What was written for it so far is not waited for any more. */
-  bury(peer: Peer, now: number): void {
-    this.waive(peer, now)
-    peer.dead = true
+  /** The link to that address broke, and with it perhaps the node. */
+  linkDown(address: string): Peer[] {
+    const peers = [...this.#byName.values()].filter((peer) => peer.address === address)
+    for (const peer of peers) peer.suspect = !peer.left
+    return peers
   }
 
   /** Nobody waits any more for what it was sent so far: it is struck from all rows here. */
@@ -174,7 +196,7 @@ export class Peers {
       if (known) peer.batch.reset()
       peer.left = false
       peer.broken = false
-      stream.restart(head.fromLife)
+      peer.restart(head.fromLife)
       peer.lastHeardMs = now
       peer.dead = false
       if (known) this.#handlers.restarted(peer, now)
@@ -184,6 +206,7 @@ export class Peers {
     }
     if (peer.broken) return
     peer.lastHeardMs = now
+    peer.suspect = false
     if (peer.dead) {
       peer.dead = false
       stream.rewind(now)
@@ -296,7 +319,6 @@ export class Peers {
     if (peer.batch.length === 0) return
     const payload = peer.batch.copy()
     peer.batch.reset()
-    if (peer.dead) return
     peer.stream.push(this.#encode({ kind: 'batch', payload }), now)
   }
 

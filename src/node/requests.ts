@@ -1,75 +1,87 @@
 /**
  * The data path: parse, find the bucket, execute, replicate, reply. One `Call`, one parser and one reply buffer
- * serve all sessions, so a command on a bucket that is here costs no object. What cannot be served here
- * and now is held or sent on, never refused: a bucket in hand-over holds, another node's bucket is
- * forwarded, a bucket without a reachable primary waits for one.
+ * serve all sessions, so a command on a bucket that is here costs no object. Everything else gets a slot in its
+ * session's replies (door/errands.ts) and is executed aside, held or sent on, never refused: a bucket in hand-over
+ * holds, another node's bucket is forwarded, a bucket without a reachable primary waits for one.
+ *
+ * A session may have many commands under way, and their replies go out in order. What happens to a bucket must happen
+ * in order as well: so while a command waits for its bucket (it is parked) the session begins no other, and when
+ * the table has changed it first waits for what it has under way.
  */
-import { latin1Bytes, latin1String, NO_BYTES, viewOf } from '../core/bytes.js'
-import { placementHash, type PlacementHash } from '../core/hash/placement-hash.js'
-import { NOBODY } from '../core/ids.js'
-import { Call } from '../commands/call.js'
-import type { Command } from '../commands/command.js'
-import { findCommand, hasArity, checkArity } from '../commands/registry.js'
+import { ByteReader, FormatError } from '../core/bytes.js'
+import type { PlacementHash } from '../core/hash/placement-hash.js'
+import type { Call } from '../commands/call.js'
+import { findCommand, hasArity } from '../commands/registry.js'
 import { RequestParser, INCOMPLETE, PROTOCOL_ERROR } from '../wire/resp/request-parser.js'
 import { ReplyWriter } from '../wire/resp/reply-writer.js'
 import { encodeArguments } from '../wire/resp/request-writer.js'
-import { HybridClock } from '../store/clock.js'
-import { StoreLimitError } from '../store/slab.js'
 import type { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
 import type { Copies } from './copies.js'
+import { asError, Errands } from './door/errands.js'
+import type { Execution } from './door/execution.js'
+import { RemoteSessions } from './door/remote-sessions.js'
+import type { DoorStatistics } from './door/statistics.js'
 import type { Peer } from './peers.js'
-import { Session, type Block, type Gate } from './session.js'
-import { WATCHES_MAX, type Watches } from './watches.js'
+import { Segment, Session, Slot, type Gate, type Processor } from './session.js'
+import type { Watches } from './watches.js'
 
-/** A request is passed on so often before it waits where it is. */
-const HOPS_MAX = 6
-/** As many words as any command about the conversation has. */
-const WORDS_MAX = 8
+/** Commands of one session that may be under way; the parts of a command count. */
+const OPEN_MAX = 512
 /** Replies of one turn that are gathered before they are put out. */
 const REPLY_BYTES_MAX = 1024 * 1024
-/** Requests of other nodes get negative session numbers. */
-const REMOTE_SESSIONS = -1
-
-/** As Redis words them, where it has the same limit. */
-const LIMIT_TEXTS = {
-  'slab-full': "OOM command not allowed when used memory > 'maxmemory'.",
-  'value-too-long': 'ERR string exceeds maximum allowed size (proto-max-bulk-len)',
-  'key-too-long': 'ERR key is longer than 65535 bytes'
-} as const
+/** A session that has so much waiting is not read from until it is down to the second. */
+const PAUSE_BYTES = 1024 * 1024
+const RESUME_BYTES = 64 * 1024
+/** An incomplete command longer than this gets a parser that remembers how far it came. */
+const OWN_PARSER_BYTES = 64 * 1024
 
 export class Requests {
   readonly #cluster: Cluster
   readonly #copies: Copies
   readonly #watches: Watches
+  readonly #errands: Errands
+  readonly #execution: Execution
   readonly #hash: PlacementHash
+  readonly #statistics: DoorStatistics
+  readonly #remotes: RemoteSessions
+  readonly #sessions = new Map<number, Session>()
+  /** Sessions with replies that wait for something. */
+  readonly #gated = new Set<Session>()
+  /** Sessions that begin nothing because somebody said so. */
+  readonly #paused = new Set<Session>()
   readonly #parser: RequestParser
   readonly #reply = new ReplyWriter()
   readonly #call: Call
-  readonly #sessions = new Map<number, Session>()
-  /** Sessions with replies that wait for acknowledgements. */
-  readonly #gated = new Set<Session>()
-  /** Sessions that wait for a reachable primary, or for a backup to catch up. */
-  readonly #limbo = new Set<Session>()
-  readonly #forwards = new Map<number, Session>()
-  #nextForward = 1
-  #nextRemote = REMOTE_SESSIONS
   #gates: Gate[] = []
-  /** What the parser's offsets point into. */
-  #bytes: Uint8Array = NO_BYTES
-  #view: DataView = viewOf(NO_BYTES)
+  /** Where each reply of another node's client ends. */
+  #ends: number[] = []
 
   constructor(cluster: Cluster, copies: Copies, watches: Watches) {
     this.#cluster = cluster
     this.#copies = copies
     this.#watches = watches
-    this.#hash = placementHash(cluster.config.hash)
-    this.#parser = new RequestParser({ maxBulkBytes: cluster.config.maxRequestBytes })
-    this.#call = new Call(this.#reply, cluster.store.createKey(), cluster.random.fork())
+    this.#errands = new Errands(cluster, {
+      copies,
+      watches,
+      sessions: this.#sessions,
+      hangUp: (session) => {
+        cluster.outbox.hangUp(session.id)
+        this.close(session.id)
+      }
+    })
+    this.#execution = this.#errands.execution
+    this.#hash = this.#execution.hash
+    this.#statistics = this.#errands.statistics
+    this.#remotes = new RemoteSessions(cluster)
+    this.#parser = this.#createParser()
+    this.#call = this.#execution.createCall(this.#reply)
   }
 
   open(id: number): void {
-    this.#sessions.set(id, new Session(id, this.#cluster.config.acks === 'all'))
+    const { config, now } = this.#cluster
+    this.#errands.statistics.connections++
+    this.#sessions.set(id, new Session(id, config.acks === 'all', { openedMs: now }))
   }
 
   close(id: number): void {
@@ -80,59 +92,69 @@ export class Requests {
     this.#watches.closeSession(id)
   }
 
-  request(id: number, bytes: Uint8Array, now: number): void {
+  request(id: number, bytes: Uint8Array, _now: number): void {
     const session = this.#sessions.get(id)
-    if (session === undefined) return
-    if (session.input.length + bytes.length > this.#cluster.config.maxRequestBytes) {
-      session.enqueue(asError('ERR Protocol error: too big request'), [])
-      this.#settle(session)
-      this.#cluster.outbox.hangUp(id)
-      this.close(id)
-      return
+    if (session === undefined || session.ending) return
+    const { input } = session
+    session.heardMs = this.#cluster.now
+    if (input.length + bytes.length > this.#cluster.config.maxRequestBytes) {
+      this.#complain(session, 'ERR Protocol error: too big request')
+    } else if (input.length === 0 && this.#mayBegin(session)) {
+      // The common case: what has come is parsed where it lies, and only what is left over is kept.
+      input.lend(bytes)
+      this.#run(session)
+      input.keep()
+    } else {
+      input.append(bytes)
+      if (this.#mayBegin(session)) this.#run(session)
     }
-    if (session.input.length > 0 || session.isBlocked) {
-      session.input = concat(session.input, bytes)
-      if (!session.isBlocked) this.#run(session, now)
-      return
-    }
-    // The common case: what has come is parsed where it lies, and only what is left over is kept.
-    session.input = bytes
-    this.#run(session, now)
-    if (session.input.length > 0) session.input = new Uint8Array(session.input)
+    this.#throttle(session)
+    this.#finishTurn()
   }
 
-  /** A request that another node passed on. */
+  /** Requests that another node passed on. */
   forwarded(
     peer: Peer,
     message: { id: number; hops: number; acksAll: boolean; protocol: number; payload: Uint8Array },
-    now: number
+    _now: number
   ): void {
-    const remote = { peer, id: message.id, hops: message.hops }
-    const session = new Session(this.#nextRemote--, message.acksAll, remote)
+    const { id, hops, acksAll, payload } = message
+    const reader = ByteReader.over(payload)
+    const first = reader.varint()
+    const count = reader.varint()
+    const session = this.#remotes.sessionFor(peer, id, { acksAll, first })
+    const { remote } = session
+    if (remote === undefined) return
+    remote.hops = hops
+    remote.nextIn += count
     session.protocol = message.protocol === 3 ? 3 : 2
-    session.input = message.payload
-    this.#run(session, now)
+    session.input.append(payload.subarray(reader.offset))
+    this.#advance(session)
+    this.#finishTurn()
   }
 
-  /** The answer to a request that was passed on from here. */
-  answered(id: number, payload: Uint8Array, now: number): void {
-    const session = this.#forwards.get(id)
+  /** Answers to requests that were passed on from here. */
+  answered(id: number, payload: Uint8Array, _now: number): void {
+    const session = this.#errands.lanes.sessionOf(id)
     if (session === undefined) return
-    this.#forwards.delete(id)
-    this.#resume(session, payload, now)
+    this.#errands.lanes.answered(id, payload, (slot, reply) => this.#errands.fill(slot, reply, []))
+    this.#advance(session)
+    this.#finishTurn()
   }
 
   /** Acknowledgements came, or need not come any more. */
-  acked(now: number): void {
+  acked(_now: number): void {
     for (const session of [...this.#gated]) this.#settle(session)
-    for (const session of [...this.#limbo]) {
-      if (session.block?.kind === 'window') this.#retry(session, now)
+    for (const session of [...this.#errands.parked]) {
+      if (session.parked.some(({ wait }) => wait === 'window')) this.#retry(session)
     }
+    this.#finishTurn()
   }
 
   /** The rows of some buckets changed: whoever waits tries again. */
-  rowsChanged(now: number): void {
-    for (const session of [...this.#limbo]) this.#retry(session, now)
+  rowsChanged(_now: number): void {
+    for (const session of [...this.#errands.parked]) this.#retry(session)
+    this.#finishTurn()
   }
 
   /**
@@ -140,252 +162,189 @@ export class Requests {
    * come, mean nothing any more: nobody is told that these writes happened.
    */
   deposed(state: BucketState): void {
-    const waits = (peer: Peer, frame: number): boolean => {
-      const place = state.backups.indexOf(peer)
+    const waits = (peer: Processor, frame: number): boolean => {
+      const place = state.backups.findIndex((backup) => backup === peer)
       return place >= 0 && frame <= state.lastFrames[place] && !peer.hasProcessed(frame)
     }
+    const unknown = asError('OC_UNKNOWN the primary changed; the write may have happened')
     for (const session of [...this.#gated]) {
-      if (!session.waitsFor(waits)) continue
-      const { remote } = session
-      if (remote === undefined) this.#cluster.outbox.hangUp(session.id)
-      else {
-        const payload = asError('OC_UNKNOWN the primary changed; the write may have happened')
-        this.#cluster.peers.send(
-          remote.peer,
-          { kind: 'answer', id: remote.id, payload },
-          this.#cluster.now
-        )
+      const waiting = session.waitingFor(waits)
+      if (waiting.length === 0) continue
+      if (session.remote === undefined) {
+        this.#cluster.outbox.hangUp(session.id)
+        this.close(session.id)
+        continue
       }
-      this.#sessions.delete(session.id)
-      this.#forget(session)
-      this.#watches.closeSession(session.id)
+      for (const segment of waiting) {
+        if (segment instanceof Slot) this.#errands.fill(segment, unknown, [])
+        this.#remotes.replace(segment, unknown)
+      }
+      this.#settle(session)
     }
   }
 
   /** The hand-over of a bucket has ended, one way or the other. */
-  releaseHeld(state: BucketState, now: number): void {
+  releaseHeld(state: BucketState, _now: number): void {
     const waiting = state.waiting
     state.waiting = []
-    for (const session of waiting) if (!session.closed) this.#retry(session, now)
+    for (const session of new Set(waiting)) this.#retry(session)
+    this.#finishTurn()
   }
 
-  /** Requests passed on to a node that is gone: reads go again, of writes nobody knows what became. */
-  peerGone(peer: Peer, now: number): void {
-    for (const [id, session] of [...this.#forwards]) {
-      const block = session.block
-      if (block?.kind !== 'forward' || block.peer !== peer) continue
-      this.#forwards.delete(id)
-      if (block.write) {
-        this.#resume(
-          session,
-          asError('OC_UNKNOWN the primary died; the write may have happened'),
-          now
-        )
-      } else this.#retry(session, now)
-    }
+  /** What was passed on to a node that is gone is taken back, and nobody waits for what it passed on. */
+  peerGone(peer: Peer, _now: number): void {
+    for (const session of this.#remotes.peerGone(peer)) this.#forget(session)
+    for (const session of this.#errands.takeBack(peer)) this.#retry(session)
+    this.#finishTurn()
   }
 
-  tick(now: number): void {
-    for (const session of [...this.#limbo]) {
-      if (now - session.blockedSinceMs >= this.#cluster.config.holdMs) this.#timeOut(session, now)
-      else this.#retry(session, now)
+  tick(_now: number): void {
+    const sessions = this.#errands.timeOut()
+    for (const session of this.#errands.parked) sessions.add(session)
+    for (const session of sessions) this.#retry(session)
+    if (this.#paused.size > 0 && !this.#errands.isPaused) {
+      const paused = [...this.#paused]
+      this.#paused.clear()
+      for (const session of paused) this.#advance(session)
     }
-    for (const [id, session] of [...this.#forwards]) {
-      if (now - session.blockedSinceMs < this.#cluster.config.holdMs) continue
-      this.#forwards.delete(id)
-      this.#timeOut(session, now)
-    }
+    this.#finishTurn()
   }
 
   get queuedBytes(): number {
     let bytes = 0
     for (const session of this.#sessions.values()) bytes += session.queuedBytes
+    for (const session of this.#remotes.all()) bytes += session.queuedBytes
     return bytes
   }
 
   /** Somebody waits for a primary or a backup, so that time alone may change something. */
   get waiting(): boolean {
-    return this.#limbo.size > 0
+    return this.#errands.parked.size > 0 || this.#paused.size > 0
   }
 
-  #run(session: Session, now: number): void {
-    const parser = this.#parser
+  /** Whether the session may begin another command now. */
+  #mayBegin(session: Session): boolean {
+    if (session.parked.length > 0 || session.closed || session.ending) return false
+    if (this.#errands.isPaused && session.remote === undefined) {
+      this.#paused.add(session)
+      return false
+    }
+    if (session.open === 0) return true
+    if (session.waitsAlone || session.open >= OPEN_MAX) return false
+    return session.isRoutedBy(this.#cluster.table)
+  }
+
+  #run(session: Session): void {
+    const { input } = session
     const reply = this.#reply
-    parser.reset()
+    let parser = session.parser ?? this.#parser
+    if (session.parser === undefined) parser.reset()
     reply.reset()
     reply.protocol = session.protocol
     this.#gates = []
-    let at = 0
-    while (at < session.input.length && session.block === undefined && !session.closed) {
-      const bytes = session.input
-      if (bytes !== this.#bytes) {
-        this.#bytes = bytes
-        this.#view = viewOf(bytes)
+    this.#ends = []
+    while (input.length > 0 && this.#mayBegin(session)) {
+      const { bytes, start } = input
+      const after = parser.parse(bytes, input.view, start, input.end)
+      if (after < 0 && session.remote !== undefined) {
+        throw new FormatError('what was passed on is not made of whole commands')
       }
-      const after = parser.parse(bytes, this.#view, at, bytes.length)
-      if (after === INCOMPLETE) break
+      if (after === INCOMPLETE) {
+        this.#keepParser(session)
+        break
+      }
       if (after === PROTOCOL_ERROR) {
-        reply.error(parser.errorText)
         this.#put(session)
-        this.#cluster.outbox.hangUp(session.id)
-        this.close(session.id)
-        return
+        this.#complain(session, parser.errorText)
+        break
       }
-      if (parser.inline && parser.count > 0) {
-        // Quotes were resolved in place: from here on it is a command like any other.
-        session.input = concat(this.#plainForm(), bytes.subarray(after))
-        at = 0
-        continue
+      if (parser.count > 0 && !this.#execute(session, parser, after)) {
+        if (!this.#begin(session, parser, after)) break
       }
-      if (parser.count > 0 && !this.#execute(session, { from: at, to: after, now })) break
-      at = after
+      // Whatever was executed may have ended the session and with it the input.
+      if (input.length === 0) break
+      input.consume(after)
+      if (session.parser !== undefined) {
+        session.parser = undefined
+        parser = this.#parser
+        parser.reset()
+      }
       // A pipeline of large reads must not gather all its replies first.
-      if (reply.length > REPLY_BYTES_MAX) {
-        this.#put(session)
-        this.#gates = []
-      }
+      if (reply.length > REPLY_BYTES_MAX) this.#put(session)
     }
-    session.input = at === session.input.length ? NO_BYTES : session.input.subarray(at)
     this.#put(session)
+    if (session.waits || session.ending) this.#settle(session)
   }
 
-  /** Executes the parsed command; false if it waits. */
-  #execute(session: Session, span: { from: number; to: number; now: number }): boolean {
-    const parser = this.#parser
-    const bytes = session.input
+  /** Executes a command about one key whose bucket is here; false if it takes more than that. */
+  #execute(session: Session, parser: RequestParser, after: number): boolean {
+    if (session.aside || parser.inline) return false
+    const { bytes, view, start } = session.input
     const command = findCommand(bytes, parser.offsets[0], parser.lengths[0])
-    if (command === undefined) {
-      this.#local(session, span.now)
-      return true
+    if (command === undefined || !hasArity(command, parser.count)) return false
+    const [offset, length] = [parser.offsets[command.key], parser.lengths[command.key]]
+    const hash = this.#hash.hash(bytes, offset, length)
+    const state = this.#cluster.buckets[hash & this.#cluster.table.mask]
+    if (state?.role !== 'primary' || state.holding || !this.#cluster.mayServe()) return false
+    if (command.flags.includes('write')) {
+      if (this.#copies.isCongested(state) || this.#errands.areWritesPaused) return false
     }
-    if (!hasArity(command, parser.count)) {
-      checkArity(command, parser.count, this.#reply)
-      return true
-    }
-    const place = command.key
-    const hash = this.#hash.hash(bytes, parser.offsets[place], parser.lengths[place])
-    const bucket = hash & this.#cluster.table.mask
-    const state = this.#cluster.buckets[bucket]
-    const write = command.flags.includes('write')
-    if (state?.role !== 'primary') return this.#elsewhere(session, { bucket, write, ...span })
-    if (state.holding) {
-      if (this.#cluster.config.sabotage === 'refuse-during-hand-over') {
-        this.#reply.error('TRYAGAIN the bucket is being handed over')
-        return true
-      }
-      this.#block(session, { kind: 'bucket' }, span)
-      state.waiting.push(session)
-      return false
-    }
-    if (write && this.#copies.isCongested(state)) {
-      this.#block(session, { kind: 'window' }, span)
-      this.#limbo.add(session)
-      return false
-    }
+    this.#statistics.commands++
     const call = this.#call
-    call.key.set(bytes, this.#view, parser.offsets[place], parser.lengths[place], hash)
-    call.bucket = state.items
-    call.version = write ? this.#cluster.clock.next(span.now) : 0
-    // A write's time is in its version, so that backups execute it at the very same moment.
-    this.#point(call, bytes, write ? HybridClock.toMs(call.version) : span.now)
-    if (!this.#perform(command)) return true
-    if (call.change !== undefined) this.#written(session, state, span)
-    else if (!state.isSettled()) this.#copies.gateRead(state, call.key, this.#gates)
+    call.key.set(bytes, view, offset, length, hash)
+    call.bytes = bytes
+    call.view = view
+    if (this.#execution.perform(call, parser, command, state)) {
+      if (call.change !== undefined) {
+        this.#execution.written(call, state, bytes.subarray(start, after))
+        if (session.acksAll) this.#copies.gateWrite(state, this.#gates)
+      } else if (!state.isSettled()) this.#copies.gateRead(state, call.key, this.#gates)
+    }
+    if (session.remote !== undefined) this.#ends.push(this.#reply.length)
     return true
   }
 
-  /** Executes the command; a limit of the store is the client's to hear, and changes nothing. */
-  #perform(command: Command): boolean {
-    const before = this.#reply.length
-    try {
-      command.execute(this.#call)
-      return true
-    } catch (error) {
-      if (!(error instanceof StoreLimitError)) throw error
-      this.#reply.truncate(before)
-      this.#reply.error(LIMIT_TEXTS[error.limit])
-      return false
+  /** Gives a command its place among the replies and sees to it; false if it must not begin yet. */
+  #begin(session: Session, parser: RequestParser, after: number): boolean {
+    const { bytes, start } = session.input
+    // Quotes of an inline command were resolved in place: from here on it is a command like any other.
+    const request = parser.inline ? plainForm(parser, bytes) : bytes.slice(start, after)
+    if (session.open > 0) {
+      const aboutKey = findCommand(bytes, parser.offsets[0], parser.lengths[0]) !== undefined
+      if (!aboutKey && this.#errands.isAlone(request)) {
+        session.waitsAlone = true
+        return false
+      }
     }
+    this.#put(session)
+    this.#gated.add(session)
+    this.#errands.begin(session, request)
+    this.#reply.protocol = session.protocol
+    return true
   }
 
-  #point(call: Call, bytes: Uint8Array, now: number): void {
-    const parser = this.#parser
-    call.begin()
-    call.bytes = bytes
-    call.view = this.#view
-    call.offsets = parser.offsets
-    call.lengths = parser.lengths
-    call.count = parser.count
-    call.now = now
+  /** Tries what is parked again and goes on if nothing is any more. */
+  #retry(session: Session): void {
+    this.#errands.retry(session)
+    this.#advance(session)
   }
 
-  #written(
-    session: Session,
-    state: BucketState,
-    span: { from: number; to: number; now: number }
-  ): void {
-    const call = this.#call
-    const raw =
-      call.rewritten === undefined
-        ? session.input.subarray(span.from, span.to)
-        : encodeArguments(call.rewritten)
-    this.#copies.replicate(state, call, raw)
-    if (session.acksAll) this.#copies.gateWrite(state, this.#gates)
-    if (this.#watches.any && call.change !== undefined) {
-      this.#watches.notify(state, call.key, call.change)
+  /** Gives out what can be, and begins what can be begun. */
+  #advance(session: Session): void {
+    if (session.closed) return
+    if (session.waits) this.#settle(session)
+    if (session.parked.some(({ wait }) => wait === 'order')) {
+      if (session.open === session.parked.length) this.#retry(session)
+      return
     }
+    if (session.input.length > 0 && this.#mayBegin(session)) this.#run(session)
+    this.#throttle(session)
+    if (session.remote !== undefined) this.#remotes.release(session)
   }
 
-  /** The bucket's primary is not here. */
-  #elsewhere(
-    session: Session,
-    span: { bucket: number; write: boolean; from: number; to: number; now: number }
-  ): boolean {
-    const { table, peers, self } = this.#cluster
-    const primary = table.primaryOf(span.bucket)
-    const peer =
-      primary === NOBODY || primary === self ? undefined : peers.get(table.nameOf(primary))
-    const hops = (session.remote?.hops ?? 0) + 1
-    if (peer === undefined || peer.dead || peer.stream.peerLife === 0 || hops > HOPS_MAX) {
-      this.#block(session, { kind: 'limbo' }, span)
-      this.#limbo.add(session)
-      return false
-    }
-    const id = this.#nextForward++
-    const payload = new Uint8Array(session.input.subarray(span.from, span.to))
-    const { acksAll, protocol } = session
-    peers.send(peer, { kind: 'forward', id, hops, acksAll, protocol, payload }, span.now)
-    this.#block(session, { kind: 'forward', id, peer, write: span.write }, span)
-    this.#forwards.set(id, session)
-    return false
-  }
-
-  #block(session: Session, block: Block, span: { from: number; to: number; now: number }): void {
-    if (session.blockedSinceMs === 0) session.blockedSinceMs = span.now
-    session.block = block
-    session.blockedLength = span.to - span.from
-  }
-
-  /** The blocked command is answered: on to the next. */
-  #resume(session: Session, reply: Uint8Array, now: number): void {
-    session.block = undefined
-    session.blockedSinceMs = 0
-    session.input = session.input.subarray(session.blockedLength)
-    session.enqueue(reply, [])
-    this.#settle(session)
-    if (!session.closed) this.#run(session, now)
-  }
-
-  #retry(session: Session, now: number): void {
-    this.#limbo.delete(session)
-    session.block = undefined
-    this.#run(session, now)
-    if (!session.isBlocked) session.blockedSinceMs = 0
-  }
-
-  #timeOut(session: Session, now: number): void {
-    this.#limbo.delete(session)
-    this.#resume(session, asError('OC_TIMEOUT nobody could serve this in time'), now)
+  /** What was begun for others in this turn goes on as well, and what is for other nodes leaves. */
+  #finishTurn(): void {
+    this.#errands.lanes.flush()
   }
 
   /** Sends the replies of this turn, or keeps them until their gates open. */
@@ -393,95 +352,92 @@ export class Requests {
     const reply = this.#reply
     if (reply.length === 0) return
     const gates = this.#cluster.config.sabotage === 'reply-before-backup' ? [] : this.#gates
-    const open = gates.every(({ peer, frame }) => peer.hasProcessed(frame))
-    if (open && !session.waits) this.#deliver(session, reply.bytes.subarray(0, reply.length))
-    else {
-      session.enqueue(reply.bytes.slice(0, reply.length), gates)
+    const { remote } = session
+    const written = reply.bytes.subarray(0, reply.length)
+    if (!session.waits && gates.every(({ peer, frame }) => peer.hasProcessed(frame))) {
+      if (remote === undefined) this.#cluster.outbox.output(session.id, written)
+      else this.#remotes.answerNow(remote, written, this.#ends)
+    } else {
+      const bytes =
+        remote === undefined ? written.slice() : this.#remotes.frame(written, this.#ends)
+      session.enqueue(new Segment(bytes, gates, this.#ends.length))
       this.#gated.add(session)
     }
     reply.reset()
+    this.#gates = []
+    this.#ends = []
   }
 
   #settle(session: Session): void {
-    session.release((bytes) => {
-      this.#deliver(session, bytes)
-    })
-    if (session.waits) this.#gated.add(session)
-    else this.#gated.delete(session)
-  }
-
-  #deliver(session: Session, bytes: Uint8Array): void {
     if (session.closed) return
     const { remote } = session
-    if (remote === undefined) {
-      this.#cluster.outbox.output(session.id, bytes)
+    if (remote !== undefined) {
+      this.#remotes.answer(session, remote)
+      this.#remotes.release(session)
+    } else {
+      for (let segment = session.takeReady(); segment; segment = session.takeReady()) {
+        if (segment.bytes === undefined || (segment instanceof Slot && segment.silent)) continue
+        this.#cluster.outbox.output(session.id, segment.bytes)
+      }
+    }
+    if (session.waits) {
+      this.#gated.add(session)
       return
     }
-    const now = this.#cluster.now
-    this.#cluster.peers.send(
-      remote.peer,
-      { kind: 'answer', id: remote.id, payload: bytes.slice() },
-      now
-    )
-    this.#forget(session)
+    this.#gated.delete(session)
+    if (!session.ending) return
+    this.#cluster.outbox.hangUp(session.id)
+    this.close(session.id)
+  }
+
+  /** The last words to a client that does not speak the protocol. */
+  #complain(session: Session, text: string): void {
+    session.enqueue(new Segment(asError(text), []))
+    this.#errands.end(session)
+    this.#settle(session)
+  }
+
+  /** A client that has more waiting than is good is not read from for a while. */
+  #throttle(session: Session): void {
+    if (session.remote !== undefined || session.closed) return
+    const { outbox } = this.#cluster
+    // What is not a whole command yet must be read on.
+    const stuck = !this.#mayBegin(session)
+    if (stuck && !session.paused && session.input.length > PAUSE_BYTES) {
+      session.paused = true
+      outbox.pauseReading?.(session.id)
+    } else if (session.paused && (!stuck || session.input.length < RESUME_BYTES)) {
+      session.paused = false
+      outbox.resumeReading?.(session.id)
+    }
   }
 
   #forget(session: Session): void {
     session.closed = true
+    session.input.clear()
     this.#gated.delete(session)
-    this.#limbo.delete(session)
-    if (session.block?.kind === 'forward') this.#forwards.delete(session.block.id)
+    this.#paused.delete(session)
+    this.#errands.forget(session)
   }
 
-  /** Commands about the conversation, not about a key. */
-  #local(session: Session, now: number): void {
-    const reply = this.#reply
-    const words = this.#words()
-    const name = words[0].toLowerCase()
-    if (name === 'ping') {
-      if (words.length > 1) reply.bulkString(words[1])
-      else reply.pong()
-    } else if (name === 'oc.acks' && (words[1] === 'all' || words[1] === 'primary')) {
-      session.acksAll = words[1] === 'all'
-      reply.ok()
-    } else if (name === 'oc.watch' && words.length === 3 && session.remote === undefined) {
-      const watch = { session: session.id, client: words[1], pattern: words[2] }
-      if (this.#watches.add(watch, now)) reply.ok()
-      else reply.error(`ERR no more than ${WATCHES_MAX} watches a node`)
-    } else {
-      const beginning = words.slice(1, 4).map((word) => `'${word.slice(0, 128)}' `)
-      reply.error(
-        `ERR unknown command '${words[0].slice(0, 128)}', with args beginning with: ${beginning.join('')}`
-      )
-    }
+  /** A long command that is not complete is not looked at from its start again. */
+  #keepParser(session: Session): void {
+    const { input } = session
+    if (input.length <= OWN_PARSER_BYTES || session.parser !== undefined) return
+    session.parser = this.#createParser()
+    session.parser.parse(input.bytes, input.view, input.start, input.end)
   }
 
-  #words(): string[] {
-    const { offsets, lengths, count } = this.#parser
-    const words: string[] = []
-    for (let place = 0; place < Math.min(count, WORDS_MAX); place++) {
-      words.push(latin1String(this.#bytes, offsets[place], lengths[place]))
-    }
-    return words
-  }
-
-  #plainForm(): Uint8Array {
-    const { offsets, lengths, count } = this.#parser
-    const words: Uint8Array[] = []
-    for (let place = 0; place < count; place++) {
-      words.push(this.#bytes.subarray(offsets[place], offsets[place] + lengths[place]))
-    }
-    return encodeArguments(words)
+  #createParser(): RequestParser {
+    return new RequestParser({ maxBulkBytes: this.#cluster.config.maxRequestBytes })
   }
 }
 
-function asError(text: string): Uint8Array {
-  return latin1Bytes(`-${text}\r\n`)
-}
-
-function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(a.length + b.length)
-  bytes.set(a)
-  bytes.set(b, a.length)
-  return bytes
+function plainForm(parser: RequestParser, bytes: Uint8Array): Uint8Array {
+  const { offsets, lengths, count } = parser
+  const words: Uint8Array[] = []
+  for (let place = 0; place < count; place++) {
+    words.push(bytes.subarray(offsets[place], offsets[place] + lengths[place]))
+  }
+  return encodeArguments(words)
 }

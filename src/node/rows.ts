@@ -1,15 +1,22 @@
 /**
- * Rows and the roles that follow from them. All changes go through `change`, all reactions through `#follow`, so
- * that a bucket's role here is always what its row says. Splits are here too: they change all rows at once.
+ * Rows and the roles that follow from them. All changes go through `change`, which has them agreed on, and all
+ * reactions through `#follow`, so that a bucket's role here is always what its row says. Splits are here too: they
+ * change all rows at once.
  */
 import { assert } from '../core/assert.js'
 import { nextMask } from '../core/mask.js'
+import type { RowValue } from '../wire/peer/agreement.js'
 import type { BucketRow } from '../wire/peer/message.js'
+import type { Agreement, Decision, Wish } from './agreement.js'
 import { BucketState } from './bucket-state.js'
-import type { Cluster, RowChange } from './cluster.js'
+import type { ChangeOptions, Cluster, RowChange } from './cluster.js'
+import type { Row } from '../core/table.js'
 import { holdersOf } from './knowledge.js'
 import type { Peer } from './peers.js'
 import { isSameRow, preferRow } from './row-order.js'
+
+/** More writes than a bucket can have had: one that was lost goes on from the time in these. */
+const LOST_WRITES_PER_MS = 1000
 
 export interface RowHandlers {
   /** Requests of this bucket may go on, here or elsewhere. */
@@ -24,19 +31,35 @@ export interface RowHandlers {
   /** The primary role was lost with writes under way: whether they happened is for others to say. */
   deposed(state: BucketState): void
   cancelMoves(reason: string): void
+  /** The copy here is the primary now, and its backups have been told. */
+  promoted(state: BucketState): void
+  wasSplit(state: BucketState, children: readonly BucketState[]): void
   /** A copy that was on its way here is in pieces now. */
   incomingSplit(children: BucketState[]): void
-  isAlive(node: number): boolean
+  /** All buckets are in pieces now. */
+  splitDone(old: number, mask: number): void
+  isGone(bucket: number, node: number): boolean
+  /** Only one of two rows of the same epoch can be right. */
+  byMajority(): boolean
 }
+
+/** An epoch so far above the known one was never reached by changes: whoever says so is wrong. */
+const EPOCH_STEP_MAX = 1_000_000
 
 export class Rows {
   readonly #cluster: Cluster
+  readonly #agreement: Agreement
   readonly #handlers: RowHandlers
   /** Since when nobody reachable holds a bucket. */
   readonly #orphanedSince = new Map<number, number>()
+  /** Buckets that this node wants to start empty. */
+  readonly #fresh = new Set<number>()
+  /** Buckets that are not served while somebody's attempt to take them over is brought to its end. */
+  readonly #conceded = new Set<number>()
 
-  constructor(cluster: Cluster, handlers: RowHandlers) {
+  constructor(cluster: Cluster, agreement: Agreement, handlers: RowHandlers) {
     this.#cluster = cluster
+    this.#agreement = agreement
     this.#handlers = handlers
   }
 
@@ -45,21 +68,69 @@ export class Rows {
     const { table, view } = this.#cluster
     for (let bucket = 0; bucket <= table.mask; bucket++) {
       table.replace(bucket, 1, [view.self])
+      this.#agreement.seed(bucket, { kind: 'row', row: table.row(bucket), deposes: '' })
       this.#hold(bucket)
     }
   }
 
-  change(changes: readonly RowChange[], reason: string): void {
+  change(changes: readonly RowChange[], reason: string, options: ChangeOptions = {}): void {
+    const { table } = this.#cluster
+    const { isWanted, done } = options
+    const wishes = changes.map(({ bucket, holders }): Wish => {
+      const [primary, ...backups] = holders.map((node) => table.nameOf(node))
+      const row = { epoch: 0, primary, backups }
+      return {
+        register: bucket,
+        expected: table.epochOf(bucket),
+        next: { kind: 'row', row, deposes: '' },
+        reason,
+        ...(isWanted === undefined ? {} : { isWanted: () => isWanted(bucket) }),
+        ...(done === undefined ? {} : { done: (decided) => done(bucket, decided) })
+      }
+    })
+    this.#agreement.propose(wishes)
+  }
+
+  /** The row as it is, with a new epoch: whatever was begun from the old one comes to nothing. */
+  touch(bucket: number, reason: string, done: (settled: boolean) => void): void {
+    const { table } = this.#cluster
+    const { mask } = table
+    const next: RowValue = { kind: 'row', row: table.row(bucket), deposes: '' }
+    const expected = table.epochOf(bucket)
+    const settle = (): void => done(table.mask === mask && table.epochOf(bucket) > expected)
+    this.#agreement.propose([{ register: bucket, expected, next, reason, done: settle }])
+  }
+
+  /** Finds out what became of a change that somebody began. */
+  resolve(bucket: number, reason: string, done?: () => void): void {
+    const expected = this.#cluster.table.epochOf(bucket)
+    const wish = { register: bucket, expected, reason }
+    this.#agreement.propose([done === undefined ? wish : { ...wish, done }])
+  }
+
+  /** Agreed on, here or by finishing what another node began. */
+  decided(decisions: readonly Decision[]): void {
     const { table, peers, now } = this.#cluster
     const rows: BucketRow[] = []
-    for (const { bucket, holders } of changes) {
-      table.replace(bucket, table.epochOf(bucket) + 1, holders)
-      rows.push({ bucket, row: table.row(bucket) })
+    const reasons: string[] = []
+    for (const { register, value, reason } of decisions) {
+      if (value.kind !== 'row' || register > table.mask) continue
+      if (!table.offer(register, value.row)) continue
+      rows.push({ bucket: register, row: value.row })
+      reasons.push(reason)
     }
     if (rows.length === 0) return
     peers.broadcast({ kind: 'rows', mask: table.mask, rows }, now)
-    for (const { bucket } of rows) this.#follow(bucket, reason)
+    rows.forEach(({ bucket }, i) => this.#follow(bucket, reasons[i]))
     this.#handlers.changed()
+  }
+
+  /** The bucket is not served until it is known whose it is. */
+  concede(bucket: number): void {
+    const state = this.#cluster.buckets[bucket]
+    if (state?.role !== 'primary') return
+    this.#conceded.add(bucket)
+    state.holding = true
   }
 
   send(peer: Peer): void {
@@ -71,22 +142,47 @@ export class Rows {
     peers.send(peer, { kind: 'rows', mask: table.mask, rows }, now)
   }
 
-  onRows(mask: number, rows: readonly BucketRow[]): void {
+  onRows(peer: Peer, mask: number, rows: readonly BucketRow[]): void {
     if (mask > this.#cluster.table.mask) this.split(mask, 'another node has split')
     const { table } = this.#cluster
     const changed: number[] = []
     for (const { bucket, row } of rows) {
       // A row of a smaller mask speaks for all the buckets it was cut into.
       for (let child = bucket; child <= table.mask; child += mask + 1) {
-        const known = table.row(child)
-        if (row.epoch === known.epoch && !isSameRow(row, known)) {
-          table.offer(child, { ...preferRow(row, known), epoch: row.epoch + 1 })
-        } else if (!table.offer(child, row)) continue
-        changed.push(child)
+        if (this.#take(peer, child, row)) changed.push(child)
       }
     }
     for (const bucket of changed) this.#follow(bucket, 'told')
+    for (const bucket of changed) {
+      this.#agreement.learned(bucket, { kind: 'row', row: table.row(bucket), deposes: '' })
+    }
     if (changed.length > 0) this.#handlers.changed()
+  }
+
+  /** Takes a row that another node told of, if it is newer and can be true. */
+  #take(peer: Peer, bucket: number, row: Row): boolean {
+    const { table } = this.#cluster
+    const known = table.row(bucket)
+    if (known.epoch > 0 && row.epoch > known.epoch + EPOCH_STEP_MAX) {
+      this.#refuse(
+        peer,
+        `bucket ${bucket} cannot be at epoch ${row.epoch}, it is at ${known.epoch}`
+      )
+      return false
+    }
+    if (row.epoch !== known.epoch || isSameRow(row, known)) return table.offer(bucket, row)
+    if (this.#handlers.byMajority()) {
+      this.#refuse(peer, `bucket ${bucket} has another row at epoch ${row.epoch}`)
+      return false
+    }
+    // Both sides of a cut decided alone: every node picks the same of the two.
+    return table.offer(bucket, { ...preferRow(row, known), epoch: row.epoch + 1 })
+  }
+
+  #refuse(peer: Peer, reason: string): void {
+    const { outbox, peers, now } = this.#cluster
+    outbox.event({ kind: 'peerError', node: peer.name, reason })
+    peers.send(peer, { kind: 'refused', reason }, now)
   }
 
   /** The new primary says where it stands; a copy that stands elsewhere is of no use. */
@@ -114,7 +210,7 @@ export class Rows {
    * says so loudly.
    */
   adoptOrphans(): void {
-    const { table, view, config, outbox, buckets, now } = this.#cluster
+    const { table, view, config, buckets, now } = this.#cluster
     const first = view.roster.staying[0]?.node
     const lost: RowChange[] = []
     for (let bucket = 0; bucket <= table.mask; bucket++) {
@@ -127,13 +223,15 @@ export class Rows {
       const [holder, ...others] = holdersOf(table, bucket)
       const mine = holder === view.self && others.length === 0
       if (now - since < config.lostAfterMs || !(mine || first === view.self)) continue
-      if (buckets[bucket] === undefined) lost.push({ bucket, holders: [view.self] })
+      if (buckets[bucket] === undefined && !this.#agreement.isPending(bucket)) {
+        lost.push({ bucket, holders: [view.self] })
+      }
     }
-    for (const { bucket } of lost) {
-      this.#hold(bucket)
-      outbox.event({ kind: 'lost', bucket, epoch: table.epochOf(bucket) + 1 })
-    }
-    this.change(lost, 'nobody held it any more')
+    for (const { bucket } of lost) this.#fresh.add(bucket)
+    this.change(lost, 'nobody held it any more', {
+      isWanted: (bucket) => table.epochOf(bucket) > 0 && !this.#isHeld(bucket),
+      done: (bucket) => this.#fresh.delete(bucket)
+    })
   }
 
   split(mask: number, reason: string): void {
@@ -146,6 +244,9 @@ export class Rows {
     this.#orphanedSince.clear()
     const states = buckets.filter((state) => state !== undefined)
     for (const state of states) this.#splitState(state, old)
+    this.#agreement.split(old, mask)
+    this.#fresh.clear()
+    this.#handlers.splitDone(old, mask)
     outbox.event({ kind: 'split', mask, reason })
     peers.broadcast({ kind: 'rows', mask, rows: [] }, now)
     for (const state of states) this.#handlers.release(state)
@@ -170,6 +271,7 @@ export class Rows {
       buckets[items.id] = child
       children.push(child)
     }
+    this.#handlers.wasSplit(state, children)
     if (state.role === 'incoming') this.#handlers.incomingSplit(children)
   }
 
@@ -194,7 +296,7 @@ export class Rows {
   #followAsPrimary(bucket: number, state: BucketState | undefined): void {
     const { table, peers, clock, now } = this.#cluster
     if (state === undefined) {
-      this.#stepAside(bucket)
+      if (this.#fresh.delete(bucket)) this.#startEmpty(bucket)
       return
     }
     const was = state.role
@@ -206,6 +308,10 @@ export class Rows {
     state.shared = undefined
     const backups = holdersOf(table, bucket).map((node) => this.#cluster.peerOf(node))
     state.setBackups(backups.filter((peer) => peer !== undefined))
+    if (this.#conceded.delete(bucket)) {
+      state.holding = false
+      this.#handlers.release(state)
+    }
     if (was === 'primary') return
     state.lastVersion = clock.last
     state.settledVersion = clock.last
@@ -214,15 +320,16 @@ export class Rows {
       peers.send(peer, { kind: 'rows', mask: table.mask, rows }, now)
       peers.send(peer, { kind: 'promoted', bucket, epoch, seq: state.seq }, now)
     }
+    this.#handlers.promoted(state)
     if (was === 'incoming') this.#handlers.arrived(bucket)
   }
 
-  /** Listed as primary, but nothing is here (a former life held it): a backup has it all. */
-  #stepAside(bucket: number): void {
-    const { table, view } = this.#cluster
-    const backups = holdersOf(table, bucket).filter((node) => node !== view.self)
-    const alive = backups.filter((node) => this.#handlers.isAlive(node))
-    if (alive.length > 0) this.change([{ bucket, holders: alive }], 'nothing is held here')
+  /** Nobody had it any more: the loss is said loudly, and the bucket goes on with nothing in it. */
+  #startEmpty(bucket: number): void {
+    // Numbers of writes never go back, although nobody knows any more where they were.
+    this.#hold(bucket).seq = Math.floor(this.#cluster.now) * LOST_WRITES_PER_MS
+    const epoch = this.#cluster.table.epochOf(bucket)
+    this.#cluster.outbox.event({ kind: 'lost', bucket, epoch })
   }
 
   #followAsBackup(bucket: number, state: BucketState | undefined): void {
@@ -235,6 +342,7 @@ export class Rows {
       return
     }
     const was = state.role
+    this.#conceded.delete(bucket)
     state.role = 'backup'
     state.epoch = epoch
     state.source = table.nameOf(primary)
@@ -247,19 +355,22 @@ export class Rows {
   #isHeld(bucket: number): boolean {
     const { table, view, buckets } = this.#cluster
     return holdersOf(table, bucket).some((node) =>
-      node === view.self ? buckets[bucket] !== undefined : this.#handlers.isAlive(node)
+      node === view.self ? buckets[bucket] !== undefined : !this.#handlers.isGone(bucket, node)
     )
   }
 
-  #hold(bucket: number): void {
+  #hold(bucket: number): BucketState {
     const { table, store, buckets } = this.#cluster
     const epoch = table.epochOf(bucket)
     const options = { mask: table.mask, role: 'primary', epoch } as const
-    buckets[bucket] = new BucketState(store.open(bucket), options)
+    const state = new BucketState(store.open(bucket), options)
+    buckets[bucket] = state
+    return state
   }
 
   #drop(state: BucketState): void {
     const { buckets, store } = this.#cluster
+    this.#conceded.delete(state.id)
     buckets[state.id] = undefined
     store.drop(state.id)
     state.role = 'incoming'

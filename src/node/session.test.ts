@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { latin1Bytes, latin1String } from '../core/bytes.js'
 import { nodeName } from '../core/ids.js'
 import { Peer } from './peers.js'
-import { Session } from './session.js'
+import { Segment, Session, Slot } from './session.js'
 
 function peer(name: string): Peer {
   const made = new Peer(nodeName(name), name, { now: 0, retransmitMs: 0 })
@@ -12,9 +12,9 @@ function peer(name: string): Peer {
 
 function released(session: Session): string {
   let text = ''
-  session.release((bytes) => {
-    text += latin1String(bytes, 0, bytes.length)
-  })
+  for (let segment = session.takeReady(); segment; segment = session.takeReady()) {
+    text += latin1String(segment.bytes!, 0, segment.bytes!.length)
+  }
   return text
 }
 
@@ -26,8 +26,8 @@ function frameTo(to: Peer): number {
 describe('a session', () => {
   it('gives out replies without gates at once and in order', () => {
     const session = new Session(1, true)
-    session.enqueue(latin1Bytes('a'), [])
-    session.enqueue(latin1Bytes('b'), [])
+    session.enqueue(new Segment(latin1Bytes('a'), []))
+    session.enqueue(new Segment(latin1Bytes('b'), []))
     expect(session.waits).toBe(true)
     expect(released(session)).toBe('ab')
     expect(session.waits).toBe(false)
@@ -38,12 +38,14 @@ describe('a session', () => {
     const [b, c] = [peer('b'), peer('c')]
     const session = new Session(1, true)
     const [first, second] = [frameTo(b), frameTo(c)]
-    session.enqueue(latin1Bytes('1'), [])
-    session.enqueue(latin1Bytes('2'), [
-      { peer: b, frame: first },
-      { peer: c, frame: second }
-    ])
-    session.enqueue(latin1Bytes('3'), [])
+    session.enqueue(new Segment(latin1Bytes('1'), []))
+    session.enqueue(
+      new Segment(latin1Bytes('2'), [
+        { peer: b, frame: first },
+        { peer: c, frame: second }
+      ])
+    )
+    session.enqueue(new Segment(latin1Bytes('3'), []))
     expect(released(session)).toBe('1')
     b.stream.acknowledge(1, 0)
     expect(released(session)).toBe('')
@@ -55,8 +57,8 @@ describe('a session', () => {
     const b = peer('b')
     const session = new Session(1, true)
     const frame = frameTo(b)
-    session.enqueue(latin1Bytes('1'), [{ peer: b, frame }])
-    session.enqueue(latin1Bytes('2'), [{ peer: b, frame: frameTo(b) }])
+    session.enqueue(new Segment(latin1Bytes('1'), [{ peer: b, frame }]))
+    session.enqueue(new Segment(latin1Bytes('2'), [{ peer: b, frame: frameTo(b) }]))
     b.waived = frame
     expect(released(session)).toBe('1')
   })
@@ -66,7 +68,7 @@ describe('a session', () => {
     const session = new Session(1, true)
     frameTo(b)
     // A write of this turn: its frame has a number, but is not on the stream yet.
-    session.enqueue(latin1Bytes('1'), [{ peer: b, frame: b.batchFrame }])
+    session.enqueue(new Segment(latin1Bytes('1'), [{ peer: b, frame: b.batchFrame }]))
     expect(released(session)).toBe('')
     b.stream.restart(2)
     expect(released(session)).toBe('1')
@@ -74,8 +76,48 @@ describe('a session', () => {
 
   it('counts the bytes it keeps', () => {
     const session = new Session(1, true)
-    session.input = latin1Bytes('in')
-    session.enqueue(latin1Bytes('reply'), [{ peer: peer('b'), frame: 9 }])
+    session.input.append(latin1Bytes('in'))
+    session.enqueue(new Segment(latin1Bytes('reply'), [{ peer: peer('b'), frame: 9 }]))
     expect(session.queuedBytes).toBe(7)
+  })
+
+  it('keeps what is behind a reply that is not known yet, and the order when it is', () => {
+    const session = new Session(1, true)
+    const slot = new Slot(session, latin1Bytes('request'))
+    session.enqueue(new Segment(latin1Bytes('1'), []))
+    session.enqueue(slot)
+    session.enqueue(new Segment(latin1Bytes('3'), []))
+    expect(released(session)).toBe('1')
+    slot.bytes = latin1Bytes('2')
+    expect(released(session)).toBe('23')
+  })
+
+  it('tells a slot that waits to be the first, once', () => {
+    const session = new Session(1, true)
+    const [before, slot] = [1, 2].map(() => new Slot(session, latin1Bytes('request')))
+    let told = 0
+    slot.whenFirst = () => {
+      told++
+      slot.bytes = latin1Bytes('2')
+    }
+    session.enqueue(before)
+    session.enqueue(slot)
+    expect(released(session)).toBe('')
+    expect(told).toBe(0)
+    before.bytes = latin1Bytes('1')
+    expect(released(session)).toBe('12')
+    expect(told).toBe(1)
+  })
+
+  it('forgets replies that were given out although some always wait', () => {
+    const session = new Session(1, true)
+    let text = ''
+    session.enqueue(new Segment(latin1Bytes('0'), []))
+    for (let i = 1; i < 5000; i++) {
+      session.enqueue(new Segment(latin1Bytes(String(i % 10)), []))
+      text += latin1String(session.takeReady()!.bytes!, 0, 1)
+    }
+    expect(text).toBe('0123456789'.repeat(500).slice(0, 4999))
+    expect(session.queuedBytes).toBe(1)
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { RespError } from '../wire/resp/reply-value.js'
-import { MiniCluster, type MiniClient } from '../../test/support/mini-cluster.js'
-import { WATCHES_MAX } from './watches.js'
+import { MiniCluster, type MiniClient, type MiniNode } from '../../test/support/mini-cluster.js'
+import { WATCHES_MAX } from './watch-list.js'
 
 function watch(client: MiniClient, pattern: string, name = 'watcher'): void {
   expect(client.call('OC.WATCH', name, pattern)).toBe('OK')
@@ -9,7 +9,23 @@ function watch(client: MiniClient, pattern: string, name = 'watcher'): void {
 
 /** What happened to which key. */
 function seen(client: MiniClient): string[] {
-  return client.pushes.map((push) => (push.slice(3) as string[]).join(' '))
+  return client.pushes.map((push) =>
+    push[0] === 'oc.gap' ? 'gap' : (push.slice(3) as string[]).join(' ')
+  )
+}
+
+/** Loses what one node says to another, until it is called. */
+function drop(cluster: MiniCluster, from: MiniNode, to: MiniNode): () => void {
+  cluster.onPost = (sender, receiver) => sender !== from.name || receiver !== to.name
+  return () => (cluster.onPost = undefined)
+}
+
+/** Keys that `primary` is primary of and `backup` has the copy of. */
+function keysOf(cluster: MiniCluster, primary: MiniNode, backup: MiniNode): string[] {
+  const isHeld = (key: string): boolean => cluster.stateOf(key, backup.node)?.role === 'backup'
+  const found = cluster.keysOn(primary, 200).filter(isHeld)
+  expect(found).not.toEqual([])
+  return found
 }
 
 describe('a watcher', () => {
@@ -93,7 +109,129 @@ describe('a watcher', () => {
     const keys = cluster.keysOn(a, 5)
     for (const key of keys) cluster.client(a).call('SET', key, 'v')
     cluster.run(50)
-    expect(seen(watcher)).toEqual(keys.map((key) => `set ${key}`))
+    // Of what happened meanwhile nobody can be sure.
+    const events = seen(watcher)
+    expect(events).toContain('gap')
+    expect(events.slice(events.lastIndexOf('gap') + 1)).toEqual(keys.map((key) => `set ${key}`))
+  })
+
+  it('is told when the write is on every copy, and not before', () => {
+    const cluster = new MiniCluster()
+    const [a, b, c] = cluster.startAll('a', 'b', 'c')
+    const watcher = cluster.client(a)
+    watch(watcher, '*')
+    const [key] = keysOf(cluster, b, c)
+    const heal = drop(cluster, b, c)
+    cluster.client(b).send('SET', key, 'v')
+    cluster.run(100)
+    expect(seen(watcher)).toEqual([])
+    heal()
+    cluster.run(300)
+    expect(seen(watcher)).toEqual([`set ${key}`])
+  })
+
+  it('is told by the backup what a dead primary had acknowledged but could not tell', () => {
+    const cluster = new MiniCluster()
+    const [a, b, c] = cluster.startAll('a', 'b', 'c')
+    const watcher = cluster.client(a)
+    watch(watcher, '*')
+    const [key] = keysOf(cluster, b, c)
+    const heal = drop(cluster, b, a)
+    expect(cluster.client(b).call('SET', key, 'v')).toBe('OK')
+    b.kill()
+    heal()
+    cluster.run(50)
+    expect(seen(watcher)).toEqual([])
+    cluster.run(3000)
+    expect(seen(watcher)).toEqual([`set ${key}`])
+  })
+
+  it('is told once what the primary told and the backup tells again', () => {
+    const cluster = new MiniCluster()
+    const [a, b, c] = cluster.startAll('a', 'b', 'c')
+    const watcher = cluster.client(a)
+    watch(watcher, '*')
+    const [key] = keysOf(cluster, b, c)
+    cluster.client(b).call('SET', key, '1')
+    cluster.run(5)
+    expect(seen(watcher)).toEqual([`set ${key}`])
+    b.kill()
+    cluster.run(3000)
+    expect(cluster.stateOf(key, c.node)?.role).toBe('primary')
+    cluster.client(a).call('SET', key, '2')
+    cluster.run(50)
+    expect(seen(watcher)).toEqual([`set ${key}`, `set ${key}`])
+    const numbers = watcher.pushes.map((push) => push[2] as number)
+    expect(numbers[1]).toBe(numbers[0] + 1)
+  })
+
+  it('can be told by a node whose copies were made after the writes', () => {
+    const cluster = new MiniCluster()
+    const [b, c] = [cluster.start('b'), cluster.start('c')]
+    // It has patience with those it does not hear.
+    const a = cluster.start('a', { deadAfterMs: 60_000 })
+    cluster.balance()
+    const watcher = cluster.client(a)
+    watch(watcher, '*')
+    const heal = drop(cluster, b, a)
+    for (const key of keysOf(cluster, b, c)) cluster.client(b).call('SET', key, 'v')
+    const d = cluster.start('d', { join: ['c'] })
+    const noted = (): string[] =>
+      d.held.flatMap(({ role, events }) => {
+        return role === 'backup' ? (events?.events.map(({ key }) => key) ?? []) : []
+      })
+    cluster.runUntil(() => noted().length > 0)
+    const keys = noted()
+    expect(seen(watcher)).not.toContain(`set ${keys[0]}`)
+    heal()
+    cluster.run(1500)
+    for (const key of keys) expect(seen(watcher)).toContain(`set ${key}`)
+    // And when the primary says that they are told, they are forgotten.
+    expect(noted()).toEqual([])
+  })
+
+  it('is confirmed when every node knows of it', () => {
+    const cluster = new MiniCluster()
+    const [a, , c] = cluster.startAll('a', 'b', 'c')
+    const watcher = cluster.client(a)
+    const heal = drop(cluster, a, c)
+    watcher.send('OC.WATCH', 'watcher', '*')
+    cluster.run(200)
+    expect(watcher.replies).toEqual([])
+    heal()
+    cluster.run(300)
+    expect(watcher.replies).toEqual(['OK'])
+  })
+
+  it('is not held up by a node that is dead', () => {
+    const cluster = new MiniCluster()
+    const [a, , c] = cluster.startAll('a', 'b', 'c')
+    c.kill()
+    expect(cluster.client(a).call('OC.WATCH', 'watcher', '*')).toBe('OK')
+  })
+
+  it('is told by a newcomer that its node has not met', () => {
+    const cluster = new MiniCluster({ deadAfterMs: 5000 })
+    const [a, b] = cluster.startAll('a', 'b')
+    const watcher = cluster.client(a)
+    watch(watcher, '*')
+    cluster.cut('a', 'd')
+    const d = cluster.start('d', { join: ['b'] })
+    cluster.runUntil(() => d.primaries.length > 0, 4000)
+    const [key] = cluster.keysOn(d, 1)
+    cluster.client(d).send('SET', key, 'v')
+    cluster.run(100)
+    expect(seen(watcher)).toEqual([])
+    cluster.heal()
+    cluster.run(1000)
+    expect(seen(watcher)).toEqual([`set ${key}`])
+    expect(cluster.stateOf(key, b.node)?.events).toBeUndefined()
+  })
+
+  it('cannot have a name that does not fit', () => {
+    const cluster = new MiniCluster()
+    const watcher = cluster.client(cluster.start('a'))
+    expect(watcher.call('OC.WATCH', 'x'.repeat(300), '*')).toBeInstanceOf(RespError)
   })
 
   it('cannot have more watches than a node keeps, and is told so', () => {

@@ -1,114 +1,230 @@
 /**
- * Who watches which keys. Every node knows all watches of the cluster: each tells its own clients' to all
- * others, whole, whenever they change or a node is new. So whichever node is primary of a bucket can tell the
- * watchers, and nothing has to travel with a bucket when it moves, switches or splits.
+ * Telling watchers what happens to their keys. Every node knows all watches of the cluster (watch-list.ts), so whichever
+ * node is primary of a bucket can tell the watchers, and no watch has to travel when a bucket moves, switches or
+ * splits. An event is told when its write is on every in-sync copy, as a read would show it, and never before: what is
+ * told has happened and stays. Each copy notes the events that may not be with their watchers yet
+ * (watch-log.ts), so that a backup that is promoted can tell them again; the node of the watcher drops
+ * what came before (watch-delivery.ts). docs/decisions/0007-events.md has what is promised.
  */
-import type { NodeName } from '../core/ids.js'
 import { latin1String } from '../core/bytes.js'
 import type { Change } from '../commands/call.js'
-import { matchesGlob } from '../commands/glob.js'
 import type { Key } from '../store/key.js'
-import type { Watch } from '../wire/peer/message.js'
-import { ReplyWriter } from '../wire/resp/reply-writer.js'
+import type { Message, WatchEvent } from '../wire/peer/message.js'
 import type { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
 import type { Peer } from './peers.js'
+import { Delivery } from './watch-delivery.js'
+import { WatchList, type OwnWatch } from './watch-list.js'
+import { EventLog, gatesOf, type Gate } from './watch-log.js'
 
-/** Per node; a client that wants more gets an error at its door. */
-export const WATCHES_MAX = 10_000
-
-interface OwnWatch extends Watch {
-  readonly session: number
-}
+/** Events per message when a log is handed to the target of a move. */
+const UNTOLD_EVENTS = 1000
 
 export class Watches {
   readonly #cluster: Cluster
-  #own: OwnWatch[] = []
-  readonly #others = new Map<NodeName, readonly Watch[]>()
-  readonly #writer = new ReplyWriter({ protocol: 3 })
+  readonly #list: WatchList
+  readonly #delivery: Delivery
+  /** Primaries here with something to tell. */
+  readonly #open = new Set<BucketState>()
+  /** Nodes that an event could not be sent to: they are told that they missed something, when they can be. */
+  readonly #gaps = new Set<Peer>()
+  /** Waits until a version of this node's watches is known everywhere, like a peer until a frame is processed. */
+  readonly confirmation = { hasProcessed: (version: number) => this.#list.isKnown(version) }
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
+    this.#list = new WatchList(cluster)
+    this.#delivery = new Delivery(cluster, this.#list)
   }
 
+  /** Whether there is anything to do at a write at all. */
   get any(): boolean {
-    return this.#own.length > 0 || this.#others.size > 0
+    return this.#list.any
   }
 
-  /** Idempotent: the same client and pattern count once. False if there are too many. */
-  add(watch: OwnWatch, now: number): boolean {
-    const same = (other: OwnWatch): boolean =>
-      other.client === watch.client && other.pattern === watch.pattern
-    if (this.#own.length >= WATCHES_MAX && !this.#own.some(same)) return false
-    this.#own = [...this.#own.filter((other) => !same(other)), watch]
-    this.#cluster.peers.broadcast({ kind: 'watches', watches: this.#own }, now)
-    return true
+  /** The version that `confirmation` has to have processed before the client is answered; undefined: too many. */
+  add(watch: OwnWatch): number | undefined {
+    return this.#list.add(watch)
   }
 
   closeSession(session: number): void {
-    const kept = this.#own.filter((watch) => watch.session !== session)
-    if (kept.length === this.#own.length) return
-    this.#own = kept
-    this.#cluster.peers.broadcast({ kind: 'watches', watches: kept }, this.#cluster.now)
+    this.#list.closeSession(session)
   }
 
   /** A new node, or a new life of one, has to know. */
-  tell(peer: Peer, now: number): void {
-    if (this.#own.length > 0)
-      this.#cluster.peers.send(peer, { kind: 'watches', watches: this.#own }, now)
+  tell(peer: Peer): void {
+    this.#list.tell(peer)
   }
 
-  learn(peer: Peer, watches: readonly Watch[]): void {
-    if (watches.length === 0) this.#others.delete(peer.name)
-    else this.#others.set(peer.name, watches)
+  /** Before a bucket is offered to it. */
+  relay(peer: Peer): void {
+    this.#list.relay(peer)
   }
 
+  learn(message: Extract<Message, { kind: 'watches' }>): void {
+    this.#list.learn(message)
+  }
+
+  /** The peer is another process now. */
   peerGone(peer: Peer): void {
-    this.#others.delete(peer.name)
+    this.#list.forget(peer)
+    this.#gaps.delete(peer)
   }
 
-  /** Tells everyone who watches the key; called on its primary, right after the write. */
+  /** It had been taken for dead: neither side knows what the other one could not be told. */
+  returned(peer: Peer): void {
+    this.#list.tell(peer)
+    this.#delivery.tellGap()
+    this.#admitGaps()
+  }
+
+  flush(): void {
+    this.#list.flush()
+  }
+
+  /** A write was executed on the copy here: on the primary it is told when it may be, on a backup it is noted. */
   notify(state: BucketState, key: Key, change: Change): void {
+    if (!this.#list.any) return
     const name = latin1String(key.bytes, key.offset, key.length)
-    let payload: Uint8Array | undefined
-    for (const watch of this.#own) {
-      if (!matchesGlob(watch.pattern, name)) continue
-      payload ??= this.#encode(state, change, name)
-      this.#cluster.outbox.output(watch.session, payload)
+    if (!this.#list.isWatched(name)) return
+    const seq = numberOf(state)
+    if (seq === undefined) return
+    const log = (state.events ??= new EventLog())
+    const isPrimary = state.role === 'primary'
+    log.add({ seq, change, key: name }, isPrimary ? gatesOf(state) : [])
+    if (!isPrimary) return
+    this.#open.add(state)
+    this.#advance(state, log)
+  }
+
+  /** Acknowledgements came, or need not come any more. */
+  acked(): void {
+    for (const state of this.#open) {
+      const { events } = state
+      const isHere = this.#cluster.buckets[state.id] === state && state.role === 'primary'
+      if (isHere && events !== undefined) this.#advance(state, events)
+      else this.#open.delete(state)
     }
-    for (const [node, watches] of this.#others) {
-      const peer = this.#cluster.peers.get(node)
-      if (peer === undefined) continue
-      const told = new Set<string>()
-      for (const watch of watches) {
-        if (told.has(watch.client) || !matchesGlob(watch.pattern, name)) continue
-        told.add(watch.client)
-        payload ??= this.#encode(state, change, name)
-        this.#cluster.peers.send(
-          peer,
-          { kind: 'event', client: watch.client, payload },
-          this.#cluster.now
-        )
-      }
+    this.#admitGaps()
+  }
+
+  /** The copy here has become the primary; it has just said so to its backups, with its write number. */
+  promoted(state: BucketState): void {
+    const log = state.events
+    if (log === undefined) return
+    if (this.#cluster.config.sabotage === 'lose-event') {
+      state.events = undefined
+      return
+    }
+    // Who has processed that has the same writes, or is in the row no more.
+    log.reopen(state.backups.map((peer) => ({ peer, frame: peer.stream.sent })))
+    this.#open.add(state)
+    this.#advance(state, log)
+  }
+
+  split(state: BucketState, children: readonly BucketState[]): void {
+    const { events } = state
+    if (events === undefined) return
+    const wasOpen = this.#open.delete(state)
+    for (const child of children) {
+      const isInPart = (key: string): boolean =>
+        this.#delivery.bucketOf(key, child.mask) === child.id
+      child.events = events.part(isInPart)
+      if (wasOpen) this.#open.add(child)
     }
   }
 
-  /** An event from the primary for a client that is connected here. */
-  deliver(client: string, payload: Uint8Array): void {
-    const watch = this.#own.find((own) => own.client === client)
-    if (watch !== undefined) this.#cluster.outbox.output(watch.session, payload)
+  /** The target of a move gets what may have to be told again, just before it has everything else. */
+  handOn(state: BucketState, peer: Peer): void {
+    const { peers, now } = this.#cluster
+    const { id: bucket, mask, events: log } = state
+    if (!this.#list.any && log === undefined) return
+    const events = log?.events ?? []
+    const lostUpTo = log?.lostUpTo ?? 0
+    for (let at = 0; at === 0 || at < events.length; at += UNTOLD_EVENTS) {
+      const piece = events.slice(at, at + UNTOLD_EVENTS)
+      const first = at === 0
+      peers.send(peer, { kind: 'untold', bucket, mask, first, lostUpTo, events: piece }, now)
+    }
   }
 
-  /** A push: oc.event, the bucket, its write number, what happened, the key. */
-  #encode(state: BucketState, change: Change, name: string): Uint8Array {
-    const writer = this.#writer
-    writer.reset()
-    writer.push(5)
-    writer.bulkString('oc.event')
-    writer.integer(state.id)
-    writer.integer(state.seq)
-    writer.bulkString(change)
-    writer.bulkString(name)
-    return writer.bytes.slice(0, writer.length)
+  onUntold(peer: Peer, message: Extract<Message, { kind: 'untold' }>): void {
+    const { buckets, table } = this.#cluster
+    const state = buckets[message.bucket]
+    if (message.mask !== table.mask || state?.role !== 'incoming') return
+    if (state.source !== peer.name) return
+    const log = message.first || state.events === undefined ? new EventLog() : state.events
+    if (message.lostUpTo > 0) log.noteLost(message.lostUpTo)
+    for (const event of message.events) log.add(event, [])
+    state.events = log
   }
+
+  /** An event from the primary for clients that are connected here. */
+  deliver(message: Extract<Message, { kind: 'event' }>): void {
+    this.#delivery.deliver(message, message.mask)
+  }
+
+  onGap(): void {
+    this.#delivery.tellGap()
+  }
+
+  #advance(state: BucketState, log: EventLog): void {
+    log.advance({
+      tell: (event) => this.#tell(event, state.mask),
+      tellGap: () => this.#tellGap()
+    })
+    if (!log.isEmpty) return
+    this.#open.delete(state)
+    state.events = undefined
+  }
+
+  #tell(event: WatchEvent, mask: number): Gate[] {
+    this.#delivery.deliver(event, mask)
+    const gates: Gate[] = []
+    for (const peer of this.#list.nodesOf(event.key)) {
+      if (!this.#mayTell(peer)) continue
+      const { seq, change, key } = event
+      const message = { kind: 'event', mask, seq, change, key } as const
+      gates.push({ peer, frame: this.#cluster.peers.send(peer, message, this.#cluster.now) })
+    }
+    return gates
+  }
+
+  #tellGap(): Gate[] {
+    this.#delivery.tellGap()
+    for (const peer of this.#list.nodesOf()) this.#gaps.add(peer)
+    return this.#admitGaps()
+  }
+
+  #admitGaps(): Gate[] {
+    const gates: Gate[] = []
+    const { peers, now } = this.#cluster
+    for (const peer of this.#gaps) {
+      if (!peer.isOpen || this.#isSwamped(peer)) continue
+      this.#gaps.delete(peer)
+      gates.push({ peer, frame: peers.send(peer, { kind: 'gap' }, now) })
+    }
+    return gates
+  }
+
+  /** Whether it can be sent an event now. If not, it will hear that it missed something, before the next one. */
+  #mayTell(peer: Peer): boolean {
+    if (!peer.isOpen || this.#isSwamped(peer)) {
+      this.#gaps.add(peer)
+      return false
+    }
+    if (this.#gaps.has(peer)) this.#admitGaps()
+    return true
+  }
+
+  /** It does not keep up; clients who write are not held up by those who watch. */
+  #isSwamped(peer: Peer): boolean {
+    return peer.stream.unackedBytes > this.#cluster.config.streamWindowBytes
+  }
+}
+
+/** The number of the write just executed; undefined on a copy that does not know it, and is told later. */
+function numberOf(state: BucketState): number | undefined {
+  if (state.role !== 'incoming') return state.seq
+  return state.caughtUp ? (state.shared?.seq ?? state.seq) : undefined
 }

@@ -1,5 +1,5 @@
 /**
- * Commands about the node itself, answered by the runtime: OC.STATUS, OC.LEAVE, and the called side of the
+ * Commands about the node itself, answered by the runtime: OC.STATUS, OC.LEAVE, OC.FORGET, and the called side of the
  * handshake of another node's link (OC.LINK, OC.PROOF; handshake.ts). They are only understood on a connection that
  * began with one of them, so clients' commands never pass through here.
  */
@@ -19,6 +19,8 @@ export interface AdminOptions {
   readonly status: () => unknown
   /** Resolves when the node has left, with what it could not hand over. */
   readonly leave: () => Promise<{ readonly left: boolean; readonly copies: number }>
+  /** Why the node cannot be struck, if it cannot. */
+  readonly forget: (name: string) => string | undefined
   readonly isOwn: (nonce: string) => boolean
 }
 
@@ -89,6 +91,10 @@ export class AdminConversation {
         this.patient = true
         this.#leave()
         return false
+      case 'OC.FORGET':
+        this.patient = true
+        this.#forget(words[1] ?? '')
+        return false
       case 'OC.LINK':
         this.#greet(words)
         return false
@@ -100,13 +106,23 @@ export class AdminConversation {
     }
   }
 
+  /** Until there are users with permissions, only someone on this machine may stop or strike a node. */
+  #isNear(command: string): boolean {
+    if (isLoopback(this.#port.from.replace(/^\[?(.*?)\]?:\d+$/, '$1'))) return true
+    this.#refuse(`ERR ${command} is only taken from the machine the node runs on`)
+    return false
+  }
+
+  #forget(name: string): void {
+    if (!this.#isNear('OC.FORGET')) return
+    this.#options.log.info('asked to forget a node', { from: this.#port.from, name })
+    const problem = this.#options.forget(name)
+    this.#answer((reply) => (problem === undefined ? reply.ok() : reply.error(`ERR ${problem}`)))
+  }
+
   #leave(): void {
     const { log, leave } = this.#options
-    // Until there are users with permissions, only someone on this machine may stop a node.
-    if (!isLoopback(this.#port.from.replace(/^\[?(.*?)\]?:\d+$/, '$1'))) {
-      this.#refuse('ERR OC.LEAVE is only taken from the machine the node runs on')
-      return
-    }
+    if (!this.#isNear('OC.LEAVE')) return
     log.info('asked to leave', { from: this.#port.from })
     void leave().then(({ left, copies }) => {
       if (left) this.#answer((reply) => reply.ok())

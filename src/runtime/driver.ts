@@ -67,6 +67,19 @@ export class Driver {
     this.#input((now) => this.node.linkUp(address, now))
   }
 
+  linkDown(address: string): void {
+    this.#input((now) => this.node.linkDown(address, now))
+  }
+
+  /** Strikes a node that will not come back; says why not, if it cannot be. */
+  forget(name: string): string | undefined {
+    let problem: string | undefined
+    this.#input((now) => {
+      problem = this.node.forget(name, now)
+    })
+    return problem
+  }
+
   /** The two below are the data path and call the node without a closure. */
   request(session: number, bytes: Uint8Array): void {
     if (this.#stopped) return

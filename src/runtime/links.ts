@@ -27,6 +27,7 @@ export interface LinksOptions {
   readonly log: Log
   /** A new link is there; what was said before may be lost. */
   readonly onUp: (address: string) => void
+  readonly onDown: (address: string) => void
   /** Another node goes by this one's name. */
   readonly onNameTaken: (address: string) => void
 }
@@ -263,6 +264,7 @@ export class Links {
     if (was === 'up') {
       link.notBeforeMs = this.#options.clock.now() + BACK_OFF_MS_MIN * Math.random()
       this.#options.log.debug('link down', { address: link.address, reason })
+      this.#options.onDown(link.address)
     } else if (wrong === 'self') link.notBeforeMs = this.#options.clock.now() + BACK_OFF_MS_MIN
     else this.#failed(link, reason)
   }

@@ -46,6 +46,8 @@ export interface LaunchOptions {
   readonly settings: Settings
   readonly version: string
   readonly log: Log
+  /** It votes and holds nothing. */
+  readonly witness?: boolean
   /** Called while the node leaves, whoever asked it to. */
   readonly onLeaving?: (handedOver: number, total: number) => void
 }
@@ -54,6 +56,8 @@ const SWEEP_MS = 500
 const PROGRESS_MS = 100
 /** How long replies and acknowledgements on their way may take once everything is handed over. */
 const DRAIN_MS_MAX = 1000
+/** The lease of a primary, as a part of `--dead-after-ms`. */
+const LEASE_SHARE = 0.78
 const SEED_MAX = 0xffff_ffff
 
 /** Resolves when the node is part of a cluster and serves. */
@@ -134,6 +138,8 @@ class Runtime implements RunningNode {
       send: (address, envelope) => links.send(address, envelope),
       output: (session, bytes) => tcp.output(session, bytes),
       hangUp: (session) => tcp.hangUp(session),
+      pauseReading: (session) => tcp.pauseReading(session),
+      resumeReading: (session) => tcp.resumeReading(session),
       event: (event) => this.#onEvent(event),
       endTurn: () => {
         tcp.flush()
@@ -254,6 +260,7 @@ class Runtime implements RunningNode {
         log,
         status: () => this.status(),
         leave: () => this.#depart({}),
+        forget: (name) => this.#driver?.forget(name),
         isOwn: (nonce) => this.#links?.isOwn(nonce) === true
       }
     })
@@ -267,6 +274,7 @@ class Runtime implements RunningNode {
       clock: this.#clock,
       log,
       onUp: (address) => this.#driver?.linkUp(address),
+      onDown: (address) => this.#driver?.linkDown(address),
       onNameTaken: (address) => {
         if (!settings.join.includes(address) || this.#driver?.node.joined === true) return
         this.#joined?.reject(
@@ -278,11 +286,14 @@ class Runtime implements RunningNode {
 
   #createConfig(): NodeConfig {
     const { settings } = this.#options
-    const { join, copies, buckets, splitAt, hash, acks, weight, zone } = settings
+    const { join, copies, buckets, splitAt, hash, acks, zone, policy } = settings
     const { heartbeatMs, deadAfterMs } = settings
     return {
       ...NODE_DEFAULTS,
-      ...{ join, copies, buckets, splitAt, hash, acks, weight, zone, heartbeatMs, deadAfterMs },
+      ...{ join, copies, buckets, splitAt, hash, acks, zone, policy, heartbeatMs, deadAfterMs },
+      weight: this.#options.witness === true ? 0 : settings.weight,
+      // Over before a backup that hears nothing any more takes over: so it need not wait for it.
+      leaseMs: Math.floor(deadAfterMs * LEASE_SHARE),
       name: this.#name,
       address: this.#address,
       life: this.#life,
@@ -336,6 +347,7 @@ function logEvent(log: Log, event: NodeEvent): void {
     case 'left':
     case 'returned':
     case 'split':
+    case 'voters':
       log.info(kind, rest as Fields)
       return
     case 'died':

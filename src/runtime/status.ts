@@ -85,7 +85,7 @@ export function describeStatus(node: Node, extras: StatusExtras): Status {
     cluster: peers.cluster.toString(16).padStart(8, '0'),
     mask: formatMask(table.mask),
     copies: view.arrangement.copies,
-    policy: 'available',
+    policy: inspection.voters.byMajority ? 'majority' : 'available',
     balanced: moves.length === 0 && isBalanced(node),
     withoutBackup: view.arrangement.copies === 1 ? 0 : count('without-backup'),
     lost: node.joined ? count('lost') + extras.lostSeen : 0,

@@ -65,7 +65,10 @@ class Connection extends Outgoing {
   conversation: AdminConversation | undefined
   frames: FrameReader | undefined
   heardMs = 0
-  paused = false
+  /** It does not read its replies. */
+  unread = false
+  /** The node cannot execute what it sends as fast as it sends it. */
+  ahead = false
 
   constructor(id: number, socket: Socket, options: { now: number; reserved: boolean }) {
     super(socket)
@@ -135,6 +138,20 @@ export class TcpServer {
       this.#options.log.limited('protocol', 'hung up', { from: connection.from, reason })
     }
     this.#end(connection)
+  }
+
+  pauseReading(session: number): void {
+    const connection = this.#connections.get(session)
+    if (connection?.state !== 'client') return
+    connection.ahead = true
+    connection.socket.pause()
+  }
+
+  resumeReading(session: number): void {
+    const connection = this.#connections.get(session)
+    if (connection === undefined) return
+    connection.ahead = false
+    if (!connection.unread) connection.socket.resume()
   }
 
   /** The end of a turn: one write a connection. */
@@ -211,9 +228,9 @@ export class TcpServer {
     socket.on('error', () => socket.destroy())
     socket.on('end', () => this.#end(connection))
     socket.on('drain', () => {
-      if (!connection.paused) return
-      connection.paused = false
-      socket.resume()
+      if (!connection.unread) return
+      connection.unread = false
+      if (!connection.ahead) socket.resume()
     })
     socket.on('close', () => {
       this.#connections.delete(id)
@@ -324,8 +341,8 @@ export class TcpServer {
       if (wasClient) this.#options.handlers.close(connection.id)
       if (socket.readableEnded) socket.end(() => socket.destroy())
       else socket.end()
-    } else if (socket.writableLength > UNREAD_BYTES_PAUSE && !connection.paused) {
-      connection.paused = true
+    } else if (socket.writableLength > UNREAD_BYTES_PAUSE && !connection.unread) {
+      connection.unread = true
       socket.pause()
     }
   }

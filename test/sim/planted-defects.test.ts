@@ -38,6 +38,33 @@ const DELETIONS: RunOptions = {
   workload: { clients: 30, looseClients: 0, thinkMs: 3, hotPlaces: 1, bulkPlaces: 1 }
 }
 
+/** Slow links and many writes: there is always an event under way when a primary dies. */
+const EVENTS: RunOptions = {
+  ...CRASHES,
+  quality: { ...GOOD_LINK, delayMs: 10, jitterMs: 2 },
+  workload: { ...CRASHES.workload, clients: 20, watchers: 5 }
+}
+
+/** Nodes come and go all the time, and so do watches. */
+const WATCHES: RunOptions = {
+  ...MOVES,
+  minutes: 0.3,
+  quality: { ...GOOD_LINK, delayMs: 10, jitterMs: 5 },
+  rates: { join: 5, leave: 5 },
+  workload: { ...CRASHES.workload, watchers: 12 }
+}
+
+/** The network is cut again and again, for longer than a lease, and everyone writes to few keys. */
+const CUTS: RunOptions = {
+  nodes: 5,
+  minutes: 0.5,
+  restMs: 1000,
+  faults: 'all',
+  rates: { partition: 3, pause: 2, crash: 0, join: 0, leave: 0, weather: 0, clientCut: 0 },
+  config: { copies: 2, buckets: 16, splitAt: 0 },
+  workload: { clients: 12, looseClients: 0, thinkMs: 8, hotPlaces: 1, bulkPlaces: 3 }
+}
+
 const DEFECTS: Record<Sabotage, RunOptions> = {
   'reply-before-backup': CRASHES,
   'read-uncommitted': { ...CRASHES, workload: { ...CRASHES.workload, clients: 30 } },
@@ -48,7 +75,14 @@ const DEFECTS: Record<Sabotage, RunOptions> = {
   'refuse-during-hand-over': MOVES,
   'forget-tombstone': DELETIONS,
   'forget-to-finish': MOVES,
-  restless: MOVES
+  restless: MOVES,
+  'lose-event': EVENTS,
+  'early-watch': WATCHES,
+  'skip-lease': CUTS,
+  'skip-majority': CUTS,
+  'reuse-ballot': CUTS,
+  'forget-promise': CUTS,
+  'promote-out-of-sync': CUTS
 }
 
 const SEEDS_MAX = 10

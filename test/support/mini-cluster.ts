@@ -34,6 +34,8 @@ export class MiniClient {
   readonly replies: ReplyValue[] = []
   readonly pushes: ReplyValue[][] = []
   hungUp = false
+  /** The node does not want to read from it for now. */
+  paused = false
   readonly #cluster: MiniCluster
   readonly #parser = new ReplyParser({
     onReply: (value) => this.replies.push(value),
@@ -107,12 +109,19 @@ export class MiniNode {
         const client = this.clients.get(session)
         if (client !== undefined) client.hungUp = true
       },
+      pauseReading: (session) => this.#setPaused(session, true),
+      resumeReading: (session) => this.#setPaused(session, false),
       event: (event) => {
         this.events.push(event)
         this.#cluster.onEvent?.(this, event)
       }
     })
     return node
+  }
+
+  #setPaused(session: number, paused: boolean): void {
+    const client = this.clients.get(session)
+    if (client !== undefined) client.paused = paused
   }
 
   /** One turn. */

@@ -1,9 +1,12 @@
 import fc from 'fast-check'
+import { VOTERS_REGISTER, type PromiseAnswer, type RegisterValue } from './agreement.js'
 import { describe, expect, it, test } from 'vitest'
 import { ByteWriter, FormatError } from '../../core/bytes.js'
 import { nodeName, type NodeName } from '../../core/ids.js'
 import { MASKS } from '../../core/mask.js'
 import type { MemberRecord } from '../../core/membership/members.js'
+import { NO_BALLOT } from '../../core/agreement/ballot.js'
+import type { VoterSet } from '../../core/membership/voters.js'
 import { MAX_COPIES } from '../../core/table.js'
 import {
   decodeMessage,
@@ -60,15 +63,63 @@ const rows = mask.chain((of) =>
     )
   })
 )
+const event = {
+  seq: count,
+  change: fc.constantFrom('set', 'deleted', 'expired', 'evicted'),
+  key: latin1
+} as const
 const u8 = fc.integer({ min: 0, max: 0xff })
 const u16 = fc.integer({ min: 0, max: 0xffff })
 const u32 = fc.integer({ min: 0, max: 0xffff_ffff })
+
+const life = fc.double({ min: 1, max: 2 ** 52, noNaN: true })
+const voterSet: fc.Arbitrary<VoterSet> = fc.record({
+  version: count,
+  policy: fc.constantFrom('auto', 'majority', 'available'),
+  settled: flag,
+  voters: fc.array(fc.record({ name, life }), { maxLength: 5 })
+})
+
+function registerIn(of: number): fc.Arbitrary<number> {
+  return fc.oneof(fc.integer({ min: 0, max: of }), fc.constant(VOTERS_REGISTER))
+}
+
+function valueOf(register: number): fc.Arbitrary<RegisterValue> {
+  if (register === VOTERS_REGISTER) {
+    return voterSet.map((set): RegisterValue => ({ kind: 'voters', set }))
+  }
+  const names = fc.uniqueArray(name, { minLength: 1, maxLength: MAX_COPIES })
+  return fc
+    .record({ epoch: count, names, deposes: fc.oneof(name, fc.constant('' as const)) })
+    .map(({ epoch, names: [primary, ...backups], deposes }) => {
+      return { kind: 'row', row: { epoch, primary, backups }, deposes }
+    })
+}
+
+function promiseOf(register: number): fc.Arbitrary<PromiseAnswer> {
+  const ballot = fc.oneof(
+    fc.constant(NO_BALLOT),
+    fc.record({ round: fc.integer({ min: 1, max: 2 ** 40 }), name, life })
+  )
+  return fc
+    .record({
+      round: count,
+      ok: flag,
+      highest: count,
+      accepted: ballot,
+      value: fc.option(valueOf(register), { nil: undefined })
+    })
+    .map((answer) => {
+      const accepted = answer.value === undefined ? NO_BALLOT : answer.accepted
+      return { register, ...answer, accepted }
+    })
+}
 
 /** What a message of each kind may carry: a kind that is missing here does not compile. */
 const FIELDS: {
   [K in MessageKind]: fc.Arbitrary<Omit<Extract<Message, { kind: K }>, 'kind'>>
 } = {
-  beat: fc.record({ mask, digest: u32 }),
+  beat: fc.record({ mask, digest: u32, voters: count }),
   members: fc.record({ members }),
   join: fc.record({ member }),
   welcome: fc.record({ cluster: u32, copies: u8, hash: latin1, members }),
@@ -109,7 +160,14 @@ const FIELDS: {
   behind: fc.record({ bucket: u16, epoch: count }),
   sync: fc.record({
     buckets: fc.array(
-      fc.record({ bucket: u16, epoch: count, seq: count, pending: count, seenVersion: time }),
+      fc.record({
+        bucket: u16,
+        epoch: count,
+        seq: count,
+        pending: count,
+        seenVersion: time,
+        untold: count
+      }),
       { maxLength: 4 }
     )
   }),
@@ -122,9 +180,58 @@ const FIELDS: {
   }),
   answer: fc.record({ id: count, payload }),
   watches: fc.record({
+    node: name,
+    life: fc.double({ min: 1, max: 2 ** 52, noNaN: true }),
+    version: count,
     watches: fc.array(fc.record({ client: text, pattern: latin1 }), { maxLength: 4 })
   }),
-  event: fc.record({ client: text, payload })
+  event: fc.record({ mask, ...event }),
+  gap: fc.constant({}),
+  untold: inMask.chain((place) =>
+    fc.record({
+      mask: fc.constant(place.mask),
+      bucket: fc.constant(place.bucket),
+      first: flag,
+      lostUpTo: count,
+      events: fc.array(fc.record(event), { maxLength: 4 })
+    })
+  ),
+  refused: fc.record({ reason: text }),
+  prepare: mask.chain((of) =>
+    fc.record({
+      version: count,
+      mask: fc.constant(of),
+      asks: fc.array(fc.record({ register: registerIn(of), round: count }), { maxLength: 4 })
+    })
+  ),
+  promise: fc.record({ answers: fc.array(u16.chain(promiseOf), { maxLength: 4 }) }),
+  propose: mask.chain((of) =>
+    fc.record({
+      version: count,
+      mask: fc.constant(of),
+      asks: fc.array(
+        registerIn(of).chain((register) =>
+          fc.record({ register: fc.constant(register), round: count, value: valueOf(register) })
+        ),
+        { maxLength: 4 }
+      )
+    })
+  ),
+  accepted: fc.record({
+    answers: fc.array(
+      fc.record({
+        register: u16,
+        round: count,
+        verdict: fc.constantFrom('ok', 'ballot', 'leased'),
+        number: count
+      }),
+      { maxLength: 4 }
+    )
+  }),
+  voters: fc.record({ set: voterSet }),
+  votersSeen: fc.record({ version: count }),
+  votersAsk: fc.constant({}),
+  resolve: fc.record({ register: u16 })
 }
 
 function messageOf(kind: MessageKind): fc.Arbitrary<Message> {
@@ -237,7 +344,14 @@ describe('refusals', () => {
     ['rows', (w: ByteWriter) => w.u16(0xff)],
     ['members', () => undefined],
     ['sync', () => undefined],
-    ['watches', () => undefined]
+    [
+      'watches',
+      (w: ByteWriter) => {
+        w.latin1Text('a')
+        w.f64(1)
+        w.varint(1)
+      }
+    ]
   ] as const)('does not believe an announced count of 2^50 in %s', (kind, write) => {
     const bytes = bytesOf(kind, (w) => {
       write(w)
@@ -266,7 +380,7 @@ describe('refusals', () => {
   })
 
   it('refuses a mask that is none, and a bucket beyond it', () => {
-    expect(() => decodeMessage(encode({ kind: 'beat', mask: 0x7f, digest: 0 }))).toThrow(
+    expect(() => decodeMessage(encode({ kind: 'beat', mask: 0x7f, digest: 0, voters: 1 }))).toThrow(
       'not a mask: 127'
     )
     const row = { epoch: 1, primary: nodeName('a'), backups: [] }
@@ -321,7 +435,7 @@ describe('refusals', () => {
   })
 
   it.each([NaN, Infinity])('refuses a sync mark that has seen version %s', (seenVersion) => {
-    const mark = { bucket: 1, epoch: 1, seq: 1, pending: 0, seenVersion }
+    const mark = { bucket: 1, epoch: 1, seq: 1, pending: 0, seenVersion, untold: 0 }
     const bytes = encode({ kind: 'sync', buckets: [mark] })
     expect(() => decodeMessage(bytes)).toThrow(FormatError)
   })

@@ -9,6 +9,12 @@ import { isNodeName, type NodeName } from '../../core/ids.js'
 import { isMask } from '../../core/mask.js'
 import type { MemberRecord, MemberState } from '../../core/membership/members.js'
 import { MAX_COPIES, type Row } from '../../core/table.js'
+import {
+  AGREEMENT_KINDS,
+  decodeAgreement,
+  encodeAgreement,
+  type AgreementMessage
+} from './agreement.js'
 import { readAddress, readLife } from './envelope.js'
 
 export interface BucketRow {
@@ -20,7 +26,13 @@ export type CopyRole = 'primary' | 'backup'
 
 export type Message =
   /** Sent when there is nothing else to say: I live, and this is my table. */
-  | { readonly kind: 'beat'; readonly mask: number; readonly digest: number }
+  | {
+      readonly kind: 'beat'
+      readonly mask: number
+      readonly digest: number
+      /** Of the voters it knows. */
+      readonly voters: number
+    }
   | { readonly kind: 'members'; readonly members: readonly MemberRecord[] }
   /** A newcomer asks to be let in. */
   | { readonly kind: 'join'; readonly member: MemberRecord }
@@ -99,10 +111,32 @@ export type Message =
       readonly payload: Uint8Array
     }
   | { readonly kind: 'answer'; readonly id: number; readonly payload: Uint8Array }
-  /** All watches of the sender's clients; replaces what was said before. */
-  | { readonly kind: 'watches'; readonly watches: readonly Watch[] }
-  /** Something happened to a key that this client watches. */
-  | { readonly kind: 'event'; readonly client: string; readonly payload: Uint8Array }
+  /** All watches of one node's clients, from that node or from one that has heard them; the newest version counts. */
+  | {
+      readonly kind: 'watches'
+      readonly node: NodeName
+      readonly life: number
+      readonly version: number
+      readonly watches: readonly Watch[]
+    }
+  /** A write is on every copy: for those of the receiver's clients who watch its key. */
+  | ({ readonly kind: 'event'; readonly mask: number } & WatchEvent)
+  /** Events before this one may be missing. */
+  | { readonly kind: 'gap' }
+  /** What the target of a move has to know of events that may not be with their watchers yet, in pieces. */
+  | {
+      readonly kind: 'untold'
+      readonly bucket: number
+      readonly mask: number
+      /** The first piece: replaces what was noted there. */
+      readonly first: boolean
+      /** Up to this write number some are missing; 0 if none. */
+      readonly lostUpTo: number
+      readonly events: readonly WatchEvent[]
+    }
+  /** What you said cannot be true; it was not taken. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  | AgreementMessage
 
 export interface SyncMark {
   readonly bucket: number
@@ -112,12 +146,21 @@ export interface SyncMark {
   readonly pending: number
   /** Tombstones up to this version may go. */
   readonly seenVersion: number
+  /** Of so many of the last writes watchers may not have been told yet. */
+  readonly untold: number
 }
 
 export interface Watch {
   /** Cluster-unique. */
   readonly client: string
   readonly pattern: string
+}
+
+/** What happened to a key, with the number of the write in its bucket. */
+export interface WatchEvent {
+  readonly seq: number
+  readonly change: 'set' | 'deleted' | 'expired' | 'evicted'
+  readonly key: string
 }
 
 export type MessageKind = Message['kind']
@@ -147,9 +190,14 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
   'forward',
   'answer',
   'watches',
-  'event'
+  'event',
+  'gap',
+  'untold',
+  'refused',
+  ...AGREEMENT_KINDS
 ]
 
+const CHANGES: readonly WatchEvent['change'][] = ['set', 'deleted', 'expired', 'evicted']
 const STATES: readonly MemberState[] = ['alive', 'leaving', 'left']
 const TEXT_MAX = 4096
 
@@ -161,6 +209,7 @@ export function encodeMessage(message: Message, w: ByteWriter): void {
     case 'beat':
       w.u16(message.mask)
       w.u32(message.digest)
+      w.varint(message.voters)
       return
     case 'members':
       writeMembers(message.members, w)
@@ -244,6 +293,7 @@ export function encodeMessage(message: Message, w: ByteWriter): void {
         w.varint(mark.seq)
         w.varint(mark.pending)
         w.f64(mark.seenVersion)
+        w.varint(mark.untold)
       }
       return
     case 'forward':
@@ -258,6 +308,9 @@ export function encodeMessage(message: Message, w: ByteWriter): void {
       w.raw(message.payload)
       return
     case 'watches':
+      w.latin1Text(message.node)
+      w.f64(message.life)
+      w.varint(message.version)
       w.varint(message.watches.length)
       for (const watch of message.watches) {
         w.utf8Text(watch.client)
@@ -265,8 +318,24 @@ export function encodeMessage(message: Message, w: ByteWriter): void {
       }
       return
     case 'event':
-      w.utf8Text(message.client)
-      w.raw(message.payload)
+      w.u16(message.mask)
+      writeEvent(message, w)
+      return
+    case 'gap':
+      return
+    case 'untold':
+      w.u16(message.bucket)
+      w.u16(message.mask)
+      w.u8(message.first ? 1 : 0)
+      w.varint(message.lostUpTo)
+      w.varint(message.events.length)
+      for (const event of message.events) writeEvent(event, w)
+      return
+    case 'refused':
+      w.utf8Text(message.reason)
+      return
+    default:
+      encodeAgreement(message, w)
   }
 }
 
@@ -283,7 +352,7 @@ export function decodeMessage(bytes: Uint8Array): Message {
 function decodeFields(kind: MessageKind, r: ByteReader): Message {
   switch (kind) {
     case 'beat':
-      return { kind, mask: readMask(r), digest: r.u32() }
+      return { kind, mask: readMask(r), digest: r.u32(), voters: r.varint() }
     case 'members':
       return { kind, members: readMembers(r) }
     case 'join':
@@ -352,9 +421,10 @@ function decodeFields(kind: MessageKind, r: ByteReader): Message {
       return { kind, bucket: r.u16(), epoch: r.varint() }
     case 'sync': {
       const buckets: SyncMark[] = []
-      for (let count = r.count(13); count > 0; count--) {
+      for (let count = r.count(14); count > 0; count--) {
         const [bucket, epoch, seq, pending] = [r.u16(), r.varint(), r.varint(), r.varint()]
-        buckets.push({ bucket, epoch, seq, pending, seenVersion: readMoment(r) })
+        const [seenVersion, untold] = [readMoment(r), r.varint()]
+        buckets.push({ bucket, epoch, seq, pending, seenVersion, untold })
       }
       return { kind, buckets }
     }
@@ -366,14 +436,28 @@ function decodeFields(kind: MessageKind, r: ByteReader): Message {
     case 'answer':
       return { kind, id: r.varint(), payload: readRest(r) }
     case 'watches': {
+      const [node, life, version] = [readName(r), readLife(r), r.varint()]
       const watches: Watch[] = []
       for (let count = r.count(2); count > 0; count--) {
         watches.push({ client: readText(r), pattern: r.latin1Text() })
       }
-      return { kind, watches }
+      return { kind, node, life, version, watches }
     }
     case 'event':
-      return { kind, client: readText(r), payload: readRest(r) }
+      return { kind, mask: readMask(r), ...readEvent(r) }
+    case 'gap':
+      return { kind }
+    case 'untold': {
+      const [bucket, mask, first, lostUpTo] = [r.u16(), readMask(r), readFlag(r), r.varint()]
+      if (bucket > mask) throw new FormatError(`bucket ${bucket} is beyond mask ${mask}`)
+      const events: WatchEvent[] = []
+      for (let count = r.count(3); count > 0; count--) events.push(readEvent(r))
+      return { kind, bucket, mask, first, lostUpTo, events }
+    }
+    case 'refused':
+      return { kind, reason: readText(r) }
+    default:
+      return decodeAgreement(kind, r)
   }
 }
 
@@ -410,6 +494,19 @@ function readName(r: ByteReader): NodeName {
   const name = r.latin1Text()
   if (!isNodeName(name)) throw new FormatError('not a node name')
   return name
+}
+
+function writeEvent({ seq, change, key }: WatchEvent, w: ByteWriter): void {
+  w.varint(seq)
+  w.u8(CHANGES.indexOf(change))
+  w.latin1Text(key)
+}
+
+function readEvent(r: ByteReader): WatchEvent {
+  const seq = r.varint()
+  const change = CHANGES[r.u8()] as WatchEvent['change'] | undefined
+  if (change === undefined) throw new FormatError('not a change of a key')
+  return { seq, change, key: r.latin1Text() }
 }
 
 function writeMember(member: MemberRecord, w: ByteWriter): void {

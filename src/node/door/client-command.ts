@@ -1,0 +1,275 @@
+/** CLIENT: what the clients of this node are, and how this one wants to be treated. */
+import type { Arguments } from '../../commands/arguments.js'
+import { CLIENT_NAME, NOT_AN_INTEGER, SYNTAX_ERROR } from '../../commands/error-text.js'
+import type { Session, Slot } from '../session.js'
+import { isClientName } from './connection.js'
+import { container, type Subcommand } from './container.js'
+import type { Door } from './door.js'
+
+const TYPES = ['normal', 'master', 'replica', 'slave', 'pubsub']
+
+/** One line of CLIENT LIST; the names and their order are read by programs. */
+function describe(door: Door, session: Session): string {
+  const { client } = session
+  const { now } = door.cluster
+  const age = Math.floor((now - session.openedMs) / 1000)
+  const idle = Math.floor((now - Math.max(session.heardMs, session.openedMs)) / 1000)
+  const fields = {
+    id: session.id,
+    addr: '?:0',
+    laddr: door.cluster.config.address,
+    fd: session.id,
+    name: client.name,
+    age,
+    idle,
+    flags: client.noEvict ? 'e' : 'N',
+    db: 0,
+    sub: 0,
+    psub: 0,
+    ssub: 0,
+    multi: -1,
+    qbuf: session.input.length,
+    'qbuf-free': session.input.bytes.length - session.input.length,
+    'argv-mem': 0,
+    'multi-mem': 0,
+    rbs: 0,
+    rbp: 0,
+    obl: 0,
+    oll: 0,
+    omem: session.queuedReplyBytes,
+    'tot-mem': session.queuedBytes,
+    events: 'r',
+    cmd: client.lastCommand,
+    user: 'default',
+    redir: -1,
+    resp: session.protocol,
+    'lib-name': client.libraryName,
+    'lib-ver': client.libraryVersion
+  }
+  const words = Object.entries(fields).map(([name, value]) => `${name}=${value}`)
+  return `${words.join(' ')}\n`
+}
+
+function replyLines(door: Door, slot: Slot, sessions: readonly Session[]): void {
+  const text = sessions.map((session) => describe(door, session)).join('')
+  door.reply(slot, (reply) => reply.verbatim('txt', text))
+}
+
+const LIST: Subcommand = {
+  arity: -2,
+  execute(door, slot, args) {
+    const all = [...door.sessions()]
+    if (args.count === 2) replyLines(door, slot, all)
+    else if (args.count === 4 && args.word(2) === 'type') {
+      const type = args.word(3)
+      if (!TYPES.includes(type)) door.refuse(slot, `ERR Unknown client type '${args.text(3)}'`)
+      else replyLines(door, slot, type === 'normal' ? all : [])
+    } else if (args.count > 3 && args.word(2) === 'id') {
+      const ids = args.texts(3).map(Number)
+      if (ids.some((id) => !(id > 0))) door.refuse(slot, 'ERR Invalid client ID')
+      else
+        replyLines(
+          door,
+          slot,
+          all.filter(({ id }) => ids.includes(id))
+        )
+    } else door.refuse(slot, SYNTAX_ERROR)
+  }
+}
+
+interface KillFilter {
+  id?: number
+  type?: string
+  /** Nobody has one that is known here. */
+  addressed?: boolean
+  user?: string
+  skipMe: boolean
+}
+
+function readKillFilter(args: Arguments): KillFilter | string {
+  const filter: KillFilter = { skipMe: true }
+  for (let place = 2; place < args.count; place += 2) {
+    if (place + 1 >= args.count) return SYNTAX_ERROR
+    const value = args.text(place + 1)
+    const word = value.toLowerCase()
+    switch (args.word(place)) {
+      case 'id':
+        filter.id = args.integer(place + 1)
+        if (Number.isNaN(filter.id)) return 'ERR client-id should be greater than 0'
+        if (filter.id <= 0) return 'ERR client-id should be greater than 0'
+        break
+      case 'type':
+        if (!TYPES.includes(word)) return `ERR Unknown client type '${value}'`
+        filter.type = word
+        break
+      case 'addr':
+      case 'laddr':
+        filter.addressed = true
+        break
+      case 'user':
+        if (value !== 'default') return `ERR No such user '${value}'`
+        filter.user = value
+        break
+      case 'skipme':
+        if (word !== 'yes' && word !== 'no') return SYNTAX_ERROR
+        filter.skipMe = word === 'yes'
+        break
+      default:
+        return SYNTAX_ERROR
+    }
+  }
+  return filter
+}
+
+const KILL: Subcommand = {
+  arity: -3,
+  execute(door, slot, args) {
+    if (args.count === 3) {
+      door.refuse(slot, 'ERR No such client')
+      return
+    }
+    const filter = readKillFilter(args)
+    if (typeof filter === 'string') {
+      door.refuse(slot, filter)
+      return
+    }
+    const chosen = [...door.sessions()].filter(
+      (session) =>
+        filter.addressed !== true &&
+        (filter.id === undefined || filter.id === session.id) &&
+        (filter.type === undefined || filter.type === 'normal') &&
+        !(filter.skipMe && session === slot.session)
+    )
+    door.reply(slot, (reply) => reply.integer(chosen.length))
+    for (const session of chosen) {
+      if (session === slot.session) door.end(session)
+      else door.hangUp(session)
+    }
+  }
+}
+
+const SETNAME: Subcommand = {
+  arity: 3,
+  execute(door, slot, args) {
+    if (!isClientName(args.text(2))) {
+      door.refuse(slot, CLIENT_NAME)
+      return
+    }
+    slot.session.client.name = args.text(2)
+    door.reply(slot, (reply) => reply.ok())
+  }
+}
+
+const SETINFO: Subcommand = {
+  arity: 4,
+  execute(door, slot, args) {
+    const { client } = slot.session
+    const [option, value] = [args.word(2), args.text(3)]
+    if (option !== 'lib-name' && option !== 'lib-ver') {
+      door.refuse(slot, `ERR Unrecognized option '${args.text(2)}'`)
+    } else if (!isClientName(value)) {
+      door.refuse(slot, `ERR ${option} cannot contain spaces, newlines or special characters.`)
+    } else {
+      if (option === 'lib-name') client.libraryName = value
+      else client.libraryVersion = value
+      door.reply(slot, (reply) => reply.ok())
+    }
+  }
+}
+
+const REPLY: Subcommand = {
+  arity: 3,
+  execute(door, slot, args) {
+    const { session } = slot
+    const mode = args.word(2)
+    if (mode !== 'on' && mode !== 'off' && mode !== 'skip') {
+      door.refuse(slot, SYNTAX_ERROR)
+      return
+    }
+    // Whoever has none at all does not get less by skipping one.
+    if (mode !== 'skip' || !slot.silent) session.client.replies = mode
+    slot.silent = mode !== 'on'
+    session.updateAside()
+    door.reply(slot, (reply) => reply.ok())
+  }
+}
+
+function flag(set: (session: Session, on: boolean) => void): Subcommand {
+  return {
+    arity: 3,
+    execute(door, slot, args) {
+      const word = args.word(2)
+      if (word !== 'on' && word !== 'off') {
+        door.refuse(slot, SYNTAX_ERROR)
+        return
+      }
+      set(slot.session, word === 'on')
+      door.reply(slot, (reply) => reply.ok())
+    }
+  }
+}
+
+/** How long, and whether reads go on: `CLIENT PAUSE ms [WRITE | ALL]`. */
+const PAUSE: Subcommand = {
+  arity: -3,
+  execute(door, slot, args) {
+    const ms = args.integer(2)
+    const mode = args.count > 3 ? args.word(3) : 'all'
+    if (args.count > 4 || (mode !== 'all' && mode !== 'write')) {
+      door.refuse(slot, 'ERR CLIENT PAUSE mode must be WRITE or ALL')
+    } else if (Number.isNaN(ms)) {
+      door.refuse(slot, 'ERR timeout is not an integer or out of range')
+    } else if (ms < 0) door.refuse(slot, 'ERR timeout is negative')
+    else {
+      door.pause(ms, mode)
+      door.reply(slot, (reply) => reply.ok())
+    }
+  }
+}
+
+export const CLIENT = container('client', {
+  id: {
+    arity: 2,
+    execute: (door, slot) => door.reply(slot, (reply) => reply.integer(slot.session.id))
+  },
+  getname: {
+    arity: 2,
+    execute(door, slot) {
+      const { name } = slot.session.client
+      door.reply(slot, (reply) => (name === '' ? reply.nil() : reply.bulkString(name)))
+    }
+  },
+  setname: SETNAME,
+  setinfo: SETINFO,
+  list: LIST,
+  info: {
+    arity: 2,
+    execute: (door, slot) => replyLines(door, slot, [slot.session])
+  },
+  kill: KILL,
+  reply: REPLY,
+  'no-evict': flag((session, on) => (session.client.noEvict = on)),
+  'no-touch': flag((session, on) => (session.client.noTouch = on)),
+  pause: PAUSE,
+  unpause: {
+    arity: 2,
+    execute(door, slot) {
+      door.pause(0, 'all')
+      door.reply(slot, (reply) => reply.ok())
+    }
+  },
+  unblock: {
+    arity: -3,
+    execute(door, slot, args) {
+      const why = args.word(3)
+      if (args.count > 4 || (args.count === 4 && why !== 'timeout' && why !== 'error')) {
+        door.refuse(slot, 'ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR')
+      } else if (Number.isNaN(args.integer(2))) door.refuse(slot, NOT_AN_INTEGER)
+      else door.reply(slot, (reply) => reply.integer(0))
+    }
+  },
+  getredir: {
+    arity: 2,
+    execute: (door, slot) => door.reply(slot, (reply) => reply.integer(-1))
+  }
+})

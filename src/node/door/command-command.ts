@@ -1,0 +1,114 @@
+/** COMMAND: the table of commands, for clients that find keys by it. */
+import {
+  COMMAND_SPECS,
+  findSpec,
+  keyPlaces,
+  type CommandSpec
+} from '../../commands/command-specs.js'
+import { matchesGlob } from '../../commands/glob.js'
+import { SYNTAX_ERROR } from '../../commands/error-text.js'
+import type { Arguments } from '../../commands/arguments.js'
+import type { ReplyWriter } from '../../wire/resp/reply-writer.js'
+import { container } from './container.js'
+
+const FIELDS = 10
+
+function writeSpec(reply: ReplyWriter, spec: CommandSpec): void {
+  reply.array(FIELDS)
+  reply.bulkString(spec.name)
+  reply.integer(spec.arity)
+  reply.set(spec.flags.length)
+  for (const flag of spec.flags) reply.simple(flag)
+  reply.integer(spec.first)
+  reply.integer(spec.last)
+  reply.integer(spec.step)
+  reply.set(spec.categories.length)
+  for (const category of spec.categories) reply.simple(category)
+  // Tips, key specifications and subcommands are for those who want to know more than where keys are.
+  for (let i = 0; i < 3; i++) reply.set(0)
+}
+
+function writeSpecs(reply: ReplyWriter, specs: readonly (CommandSpec | undefined)[]): void {
+  reply.array(specs.length)
+  for (const spec of specs) {
+    if (spec === undefined) reply.nil()
+    else writeSpec(reply, spec)
+  }
+}
+
+function listNames(args: Arguments): string[] | string {
+  const names = COMMAND_SPECS.map(({ name }) => name)
+  if (args.count === 2) return names
+  if (args.count !== 5 || args.word(2) !== 'filterby') return SYNTAX_ERROR
+  const [kind, value] = [args.word(3), args.text(4)]
+  if (kind === 'pattern') return names.filter((name) => matchesGlob(value.toLowerCase(), name))
+  if (kind === 'module') return []
+  if (kind !== 'aclcat') return SYNTAX_ERROR
+  const category = `@${value.toLowerCase()}`
+  return COMMAND_SPECS.filter(({ categories }) => categories.includes(category)).map(
+    ({ name }) => name
+  )
+}
+
+export const COMMAND = container(
+  'command',
+  {
+    count: {
+      arity: 2,
+      execute: (door, slot) => door.reply(slot, (reply) => reply.integer(COMMAND_SPECS.length))
+    },
+    list: {
+      arity: -2,
+      execute(door, slot, args) {
+        const names = listNames(args)
+        if (typeof names === 'string') {
+          door.refuse(slot, names)
+          return
+        }
+        door.reply(slot, (reply) => {
+          reply.array(names.length)
+          for (const name of names) reply.bulkString(name)
+        })
+      }
+    },
+    info: {
+      arity: -2,
+      execute(door, slot, args) {
+        const wanted = args.count === 2 ? COMMAND_SPECS : args.texts(2).map(findSpec)
+        door.reply(slot, (reply) => writeSpecs(reply, wanted))
+      }
+    },
+    docs: { arity: -2, execute: (door, slot) => door.reply(slot, (reply) => reply.map(0)) },
+    getkeys: {
+      arity: -4,
+      execute(door, slot, args) {
+        const spec = findSpec(args.text(2))
+        if (spec === undefined) {
+          door.refuse(slot, 'ERR Invalid command specified')
+          return
+        }
+        const count = args.count - 2
+        if (spec.arity >= 0 ? count !== spec.arity : count < -spec.arity) {
+          door.refuse(slot, 'ERR Invalid number of arguments specified for command')
+          return
+        }
+        const places = keyPlaces(spec, args.texts(2))
+        if (spec.first === 0 && places.length === 0 && !spec.flags.includes('movablekeys')) {
+          door.refuse(slot, 'ERR The command has no key arguments')
+          return
+        }
+        door.reply(slot, (reply) => {
+          if (places.length === 0) reply.error('ERR Invalid arguments specified for command')
+          else {
+            reply.array(places.length)
+            for (const place of places) reply.bulkString(args.text(place + 2))
+          }
+        })
+      }
+    }
+  },
+  {
+    arity: -1,
+    bare: (door, slot) => door.reply(slot, (reply) => writeSpecs(reply, COMMAND_SPECS))
+  }
+)

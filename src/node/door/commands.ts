@@ -1,0 +1,39 @@
+/** All commands that are not about one key, by their names. */
+import { assert } from '../../core/assert.js'
+import { CONNECTION_COMMANDS } from './connection.js'
+import { BUCKET_COMMANDS } from './bucket-commands.js'
+import { CLIENT } from './client-command.js'
+import { COMMAND } from './command-command.js'
+import { CONFIG, DEBUG } from './config-command.js'
+import { INFO } from './info.js'
+import { MEMORY, OBJECT } from './object-command.js'
+import { KEYSPACE_COMMANDS } from './keyspace.js'
+import { SEVERAL_KEYS_COMMANDS } from './several-keys.js'
+import { OC_WATCH } from './watch-command.js'
+import type { DoorCommand } from './door.js'
+
+export const DOOR_COMMANDS: readonly DoorCommand[] = [
+  ...CONNECTION_COMMANDS,
+  ...SEVERAL_KEYS_COMMANDS,
+  ...KEYSPACE_COMMANDS,
+  ...BUCKET_COMMANDS,
+  CLIENT,
+  COMMAND,
+  CONFIG,
+  DEBUG,
+  INFO,
+  MEMORY,
+  OBJECT,
+  OC_WATCH
+]
+
+const BY_NAME = new Map<string, DoorCommand>()
+for (const command of DOOR_COMMANDS) {
+  assert(!BY_NAME.has(command.name), `two commands are called ${command.name}`)
+  BY_NAME.set(command.name, command)
+}
+
+/** The name is in small letters. */
+export function findDoorCommand(name: string): DoorCommand | undefined {
+  return BY_NAME.get(name)
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest'
+import { latin1Bytes } from '../../core/bytes.js'
+import { RespError } from '../../wire/resp/reply-value.js'
+import { encodeArguments } from '../../wire/resp/request-writer.js'
+import { MiniCluster, type MiniClient, type MiniNode } from '../../../test/support/mini-cluster.js'
+
+function trio(): { cluster: MiniCluster; a: MiniNode; b: MiniNode; c: MiniNode } {
+  const cluster = new MiniCluster()
+  const [a, b, c] = cluster.startAll('a', 'b', 'c')
+  return { cluster, a, b, c }
+}
+
+/** One read with all these commands. */
+function pipeline(client: MiniClient, ...commands: string[][]): void {
+  const requests = commands.map((words) => encodeArguments(words.map(latin1Bytes)))
+  const bytes = new Uint8Array(requests.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const request of requests) {
+    bytes.set(request, at)
+    at += request.length
+  }
+  client.sendRaw(bytes)
+}
+
+describe('a pipeline over several nodes', () => {
+  it('is under way all at once', () => {
+    const { cluster, a } = trio()
+    const client = cluster.client(a)
+    const commands = Array.from({ length: 200 }, (_, i) => ['SET', `key:${i}`, String(i)])
+    const start = cluster.now
+    pipeline(client, ...commands)
+    cluster.runUntil(() => client.replies.length === 200)
+    // There and back, and once more there and back for the backup.
+    expect(cluster.now - start).toBeLessThan(8)
+    expect(new Set(client.replies)).toEqual(new Set(['OK']))
+  })
+
+  it('is answered in order, and what happens to a key happens in order', () => {
+    const { cluster, a } = trio()
+    const client = cluster.client(a)
+    const commands: string[][] = []
+    const expected: string[] = []
+    for (let i = 0; i < 300; i++) {
+      const key = `key:${i % 7}`
+      commands.push(['APPEND', key, String(i % 10)], ['GET', key])
+      expected[i] = (i >= 7 ? expected[i - 7] : '') + String(i % 10)
+    }
+    pipeline(client, ...commands)
+    cluster.runUntil(() => client.replies.length === 600)
+    expect(client.replies.filter((_, i) => i % 2 === 1)).toEqual(expected)
+  })
+
+  it('keeps its order while buckets move, switch and split', () => {
+    const cluster = new MiniCluster({}, { delayMs: 5, jitterMs: 2 })
+    const [a, b] = cluster.startAll('a', 'b')
+    const clients = [a, b, a, b].map((at) => cluster.client(at))
+    const counts = clients.map(() => 0)
+    cluster.start('c', { splitAt: 16 })
+    let c: MiniNode | undefined
+    for (let round = 0; round < 300; round++) {
+      clients.forEach((client, i) => {
+        // Each has keys of its own, so that it knows what must come back.
+        const keys = Array.from({ length: 5 }, (_, k) => `client ${i} key ${k}`)
+        pipeline(client, ...keys.map((key) => ['INCR', key]), ['GET', keys[round % 5]])
+        counts[i]++
+      })
+      cluster.run(4)
+      if (round === 150) c = cluster.start('d')
+    }
+    cluster.run(3000)
+    expect(c?.node.joined).toBe(true)
+    clients.forEach((client, i) => {
+      expect(client.replies).toHaveLength(6 * counts[i])
+      for (let round = 0; round < counts[i]; round++) {
+        const replies = client.replies.slice(round * 6, round * 6 + 6)
+        const n = round + 1
+        expect(replies).toEqual([n, n, n, n, n, String(n)])
+      }
+    })
+    expect(cluster.running.map(({ node }) => node.table.mask)).toEqual([255, 255, 255, 255])
+  })
+
+  it('goes on behind a node that dies: reads are answered, writes unknown, in order', () => {
+    const { cluster, a, b, c } = trio()
+    const [ofA] = cluster.keysOn(a, 1)
+    const [ofB] = cluster.keysOn(b, 1)
+    const [ofC] = cluster.keysOn(c, 1)
+    const client = cluster.client(a)
+    for (const key of [ofA, ofB, ofC]) expect(client.call('SET', key, 'v')).toBe('OK')
+    b.kill()
+    pipeline(client, ['GET', ofA], ['SET', ofB, 'w'], ['GET', ofB], ['GET', ofC], ['GET', ofA])
+    cluster.run(3000)
+    const unknown = new RespError('OC_UNKNOWN the primary died; the write may have happened')
+    expect(client.replies.slice(3)).toEqual(['v', unknown, 'v', 'v', 'v'])
+  })
+
+  it('that is too long is not read on until it is shorter', () => {
+    const { cluster, a, b } = trio()
+    const [key] = cluster.keysOn(b, 1)
+    const client = cluster.client(a)
+    cluster.cut('a', 'b')
+    const value = 'x'.repeat(10_000)
+    for (let i = 0; i < 700; i++) client.send('SET', key, value)
+    expect(client.paused).toBe(true)
+    cluster.heal()
+    cluster.runUntil(() => client.replies.length === 700)
+    expect(client.paused).toBe(false)
+    expect(new Set(client.replies)).toEqual(new Set(['OK']))
+  })
+})
+
+describe('input', () => {
+  it('in very many pieces is put together once', () => {
+    const cluster = new MiniCluster()
+    const client = cluster.client(cluster.start('a'))
+    const value = Array.from({ length: 300_000 }, (_, i) => String.fromCharCode(97 + (i % 26)))
+    const bytes = encodeArguments(['SET', 'k', value.join('')].map(latin1Bytes))
+    for (let at = 0; at < bytes.length; at += 1000) client.sendRaw(bytes.slice(at, at + 1000))
+    expect(client.call('GET', 'k')).toBe(value.join(''))
+  })
+
+  it('of one command with very many arguments is looked at once', () => {
+    const cluster = new MiniCluster()
+    const client = cluster.client(cluster.start('a'))
+    const members = Array.from({ length: 50_000 }, (_, i) => `member ${i}`)
+    const bytes = encodeArguments(['SADD', 'k', ...members].map(latin1Bytes))
+    for (let at = 0; at < bytes.length; at += 5000) client.sendRaw(bytes.slice(at, at + 5000))
+    expect(client.replies).toEqual([50_000])
+    expect(client.call('SCARD', 'k')).toBe(50_000)
+  })
+
+  it('that is no protocol is answered behind what came before it, and then the line is cut', () => {
+    const { cluster, a, b } = trio()
+    const [key] = cluster.keysOn(b, 1)
+    const client = cluster.client(a)
+    client.sendRaw(latin1Bytes(`SET ${key} 1\r\n*1\r\n+x\r\n`))
+    expect(client.hungUp).toBe(false)
+    cluster.run(50)
+    const error = new RespError("ERR Protocol error: expected '$', got '+'")
+    expect(client.replies).toEqual(['OK', error])
+    expect(client.hungUp).toBe(true)
+  })
+})

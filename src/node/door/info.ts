@@ -1,0 +1,190 @@
+/** INFO: the sections and fields that clients and tools read; about this node, as in a Redis cluster. */
+import type { Session } from '../session.js'
+import type { Door, DoorCommand } from './door.js'
+import { hexId, SERVER_VERSION } from './identity.js'
+
+type Fields = Readonly<Record<string, string | number>>
+
+const UNITS = ['B', 'K', 'M', 'G', 'T']
+const DAY_SECONDS = 86_400
+
+function human(bytes: number): string {
+  let [value, unit] = [bytes, 0]
+  while (value >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024
+    unit++
+  }
+  return unit === 0 ? `${bytes}B` : `${value.toFixed(2)}${UNITS[unit]}`
+}
+
+function server({ cluster, settings }: Door): Fields {
+  const { config, now } = cluster
+  const uptime = Math.max(0, Math.floor((now - config.life) / 1000))
+  return {
+    redis_version: SERVER_VERSION,
+    redis_git_sha1: '00000000',
+    redis_git_dirty: 0,
+    redis_mode: 'cluster',
+    os: 'OpenCluster',
+    arch_bits: 64,
+    multiplexing_api: 'epoll',
+    process_id: 1,
+    process_supervised: 'no',
+    run_id: hexId(`${config.name}/${config.life}`),
+    tcp_port: settings.number('port'),
+    server_time_usec: Math.floor(now * 1000),
+    uptime_in_seconds: uptime,
+    uptime_in_days: Math.floor(uptime / DAY_SECONDS),
+    hz: 10,
+    configured_hz: 10,
+    executable: '',
+    config_file: ''
+  }
+}
+
+function clients(door: Door): Fields {
+  const sessions: Session[] = [...door.sessions()]
+  return {
+    connected_clients: sessions.length,
+    cluster_connections: [...door.cluster.peers.all()].length,
+    maxclients: door.settings.number('maxclients'),
+    blocked_clients: 0,
+    tracking_clients: 0,
+    pubsub_clients: 0,
+    watching_clients: 0,
+    clients_in_timeout_table: 0,
+    total_watched_keys: 0,
+    total_blocking_keys: 0
+  }
+}
+
+function memory({ cluster, settings }: Door): Fields {
+  const used = cluster.store.usedBytes
+  const { reservedBytes } = cluster.store.memory()
+  const rss = Math.max(used, reservedBytes)
+  const max = settings.number('maxmemory')
+  return {
+    used_memory: used,
+    used_memory_human: human(used),
+    used_memory_rss: rss,
+    used_memory_rss_human: human(rss),
+    used_memory_peak: rss,
+    used_memory_peak_human: human(rss),
+    used_memory_overhead: 0,
+    used_memory_startup: 0,
+    used_memory_dataset: used,
+    total_system_memory: 0,
+    maxmemory: max,
+    maxmemory_human: human(max),
+    maxmemory_policy: settings.get('maxmemory-policy') ?? '',
+    mem_fragmentation_ratio: used === 0 ? '1.00' : (rss / used).toFixed(2),
+    mem_allocator: 'slab',
+    active_defrag_running: 0,
+    lazyfree_pending_objects: 0
+  }
+}
+
+function persistence({ cluster }: Door): Fields {
+  return {
+    loading: 0,
+    async_loading: 0,
+    rdb_changes_since_last_save: 0,
+    rdb_bgsave_in_progress: 0,
+    rdb_last_save_time: Math.floor(cluster.config.life / 1000),
+    rdb_last_bgsave_status: 'ok',
+    rdb_last_bgsave_time_sec: -1,
+    aof_enabled: 0,
+    aof_rewrite_in_progress: 0,
+    aof_rewrite_scheduled: 0,
+    aof_last_bgrewrite_status: 'ok',
+    aof_last_write_status: 'ok'
+  }
+}
+
+function stats({ statistics }: Door): Fields {
+  return {
+    total_connections_received: statistics.connections,
+    total_commands_processed: statistics.commands,
+    instantaneous_ops_per_sec: 0,
+    total_net_input_bytes: 0,
+    total_net_output_bytes: 0,
+    rejected_connections: 0,
+    sync_full: 0,
+    expired_keys: 0,
+    evicted_keys: 0,
+    keyspace_hits: 0,
+    keyspace_misses: 0,
+    pubsub_channels: 0,
+    pubsub_patterns: 0,
+    latest_fork_usec: 0,
+    total_error_replies: 0
+  }
+}
+
+function replication({ cluster }: Door): Fields {
+  return {
+    role: 'master',
+    connected_slaves: 0,
+    master_failover_state: 'no-failover',
+    master_replid: hexId(cluster.config.name),
+    master_repl_offset: 0,
+    second_repl_offset: -1,
+    repl_backlog_active: 0
+  }
+}
+
+/** Of the primaries here. */
+function keyspace({ cluster }: Door): Fields {
+  let [keys, expires] = [0, 0]
+  for (const state of cluster.buckets) {
+    if (state?.role !== 'primary') continue
+    keys += state.items.items
+    expires += state.items.expiring
+  }
+  return keys === 0 ? {} : { db0: `keys=${keys},expires=${expires},avg_ttl=0` }
+}
+
+const SECTIONS: Readonly<Record<string, (door: Door) => Fields>> = {
+  Server: server,
+  Clients: clients,
+  Memory: memory,
+  Persistence: persistence,
+  Stats: stats,
+  Replication: replication,
+  CPU: () => ({ used_cpu_sys: '0.000000', used_cpu_user: '0.000000' }),
+  Modules: () => ({}),
+  Commandstats: () => ({}),
+  Errorstats: () => ({}),
+  Cluster: () => ({ cluster_enabled: 1 }),
+  Keyspace: keyspace
+}
+
+/** Only said to those who ask for them, or for everything. */
+const ON_REQUEST = new Set(['Commandstats'])
+const GROUPS = new Set(['all', 'everything', 'default'])
+
+function describe(door: Door, wanted: ReadonlySet<string>): string {
+  const all = wanted.has('all') || wanted.has('everything')
+  const usual = wanted.size === 0 || wanted.has('default')
+  const texts: string[] = []
+  for (const [name, fields] of Object.entries(SECTIONS)) {
+    const asked = wanted.has(name.toLowerCase())
+    if (!all && !asked && !(usual && !ON_REQUEST.has(name))) continue
+    const lines = Object.entries(fields(door)).map(([field, value]) => `${field}:${value}\r\n`)
+    texts.push(`# ${name}\r\n${lines.join('')}`)
+  }
+  return texts.join('\r\n')
+}
+
+export const INFO = {
+  name: 'info',
+  arity: -1,
+  execute(door, slot, args) {
+    const wanted = new Set(args.texts(1).map((text) => text.toLowerCase()))
+    const known = [...wanted].some(
+      (name) => GROUPS.has(name) || Object.keys(SECTIONS).some((s) => s.toLowerCase() === name)
+    )
+    const text = wanted.size > 0 && !known ? '' : describe(door, wanted)
+    door.reply(slot, (reply) => reply.verbatim('txt', text))
+  }
+} as const satisfies DoorCommand

@@ -1,0 +1,153 @@
+/**
+ * Commands on their way to other nodes. A lane leads from one session to one node: commands travel on it in order
+ * and are executed in order at its end, where a session of the same shape stands for the client
+ * (remote-sessions.ts). All commands that one turn of a session sends to a node are one message, and so are the replies
+ * that come together. Both carry the number of their first command on the lane, so that a reply that never comes
+ * cannot be mistaken for another:
+ *
+ *   forward  varint number, varint count, then the commands as RESP, one behind the other
+ *   answer   varint number, then for each reply varint length, bytes
+ */
+import { ByteReader, ByteWriter } from '../../core/bytes.js'
+import type { Cluster } from '../cluster.js'
+import type { Peer } from '../peers.js'
+import type { Session, Slot } from '../session.js'
+
+/** Commands that are gathered for a message at most. */
+const MESSAGE_BYTES = 256 * 1024
+
+class Lane {
+  readonly id: number
+  readonly session: Session
+  readonly peer: Peer
+  /** By their numbers, in order. */
+  readonly sent = new Map<number, Slot>()
+  next = 1
+  /** Not handed over yet. */
+  outgoing: Slot[] = []
+  outgoingBytes = 0
+
+  constructor(id: number, session: Session, peer: Peer) {
+    this.id = id
+    this.session = session
+    this.peer = peer
+  }
+}
+
+export class Lanes {
+  readonly #cluster: Cluster
+  readonly #byId = new Map<number, Lane>()
+  readonly #bySession = new Map<Session, Lane[]>()
+  readonly #writer = new ByteWriter(4096)
+  #unflushed: Lane[] = []
+  #nextId = 1
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster
+  }
+
+  /** Puts a command on its way; it leaves with the next `flush`. */
+  add(slot: Slot, peer: Peer): void {
+    const lane = this.#laneOf(slot.session, peer)
+    if (lane.outgoing.length === 0) this.#unflushed.push(lane)
+    lane.outgoing.push(slot)
+    lane.outgoingBytes += slot.request.length
+    if (lane.outgoingBytes > MESSAGE_BYTES) this.#flush(lane)
+  }
+
+  flush(): void {
+    if (this.#unflushed.length === 0) return
+    const lanes = this.#unflushed
+    this.#unflushed = []
+    for (const lane of lanes) this.#flush(lane)
+  }
+
+  /** The replies of an answer, with the slots they are for. */
+  answered(id: number, payload: Uint8Array, fill: (slot: Slot, reply: Uint8Array) => void): void {
+    const lane = this.#byId.get(id)
+    if (lane === undefined) return
+    const reader = ByteReader.over(payload)
+    for (let number = reader.varint(); reader.remaining > 0; number++) {
+      const length = reader.varint()
+      const at = reader.skip(length)
+      const slot = lane.sent.get(number)
+      if (slot === undefined) continue
+      lane.sent.delete(number)
+      fill(slot, payload.subarray(at, at + length))
+    }
+  }
+
+  sessionOf(id: number): Session | undefined {
+    return this.#byId.get(id)?.session
+  }
+
+  /** Everything that was on its way to a node that is gone, in order. */
+  takeFrom(peer: Peer): Slot[] {
+    const slots: Slot[] = []
+    for (const lane of [...this.#byId.values()]) {
+      if (lane.peer !== peer) continue
+      this.#flush(lane)
+      slots.push(...lane.sent.values())
+      this.#remove(lane)
+    }
+    return slots
+  }
+
+  /** What has been on its way since before that moment. */
+  takeOld(beforeMs: number): Slot[] {
+    const slots: Slot[] = []
+    for (const lane of this.#byId.values()) {
+      for (const [number, slot] of lane.sent) {
+        if (slot.sinceMs > beforeMs) break
+        lane.sent.delete(number)
+        slots.push(slot)
+      }
+    }
+    return slots
+  }
+
+  forget(session: Session): void {
+    for (const lane of this.#bySession.get(session) ?? []) {
+      lane.outgoing = []
+      this.#byId.delete(lane.id)
+    }
+    this.#bySession.delete(session)
+  }
+
+  #laneOf(session: Session, peer: Peer): Lane {
+    let lanes = this.#bySession.get(session)
+    if (lanes === undefined) this.#bySession.set(session, (lanes = []))
+    for (const lane of lanes) if (lane.peer === peer) return lane
+    const lane = new Lane(this.#nextId++, session, peer)
+    lanes.push(lane)
+    this.#byId.set(lane.id, lane)
+    return lane
+  }
+
+  #remove(lane: Lane): void {
+    this.#byId.delete(lane.id)
+    const lanes = this.#bySession.get(lane.session)?.filter((other) => other !== lane) ?? []
+    if (lanes.length === 0) this.#bySession.delete(lane.session)
+    else this.#bySession.set(lane.session, lanes)
+  }
+
+  #flush(lane: Lane): void {
+    if (lane.outgoing.length === 0) return
+    const { session, peer, id } = lane
+    const writer = this.#writer
+    writer.reset()
+    writer.varint(lane.next)
+    writer.varint(lane.outgoing.length)
+    for (const slot of lane.outgoing) {
+      lane.sent.set(lane.next++, slot)
+      writer.raw(slot.request)
+    }
+    lane.outgoing = []
+    lane.outgoingBytes = 0
+    const { acksAll, protocol } = session
+    const hops = (session.remote?.hops ?? 0) + 1
+    const payload = writer.copy()
+    const { peers, now } = this.#cluster
+    peers.send(peer, { kind: 'forward', id, hops, acksAll, protocol, payload }, now)
+  }
+}

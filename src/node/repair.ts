@@ -1,0 +1,210 @@
+/**
+ * What follows from a node that is gone: a backup that cannot be heard, has forgotten everything or takes nothing in is
+ * struck from the rows of its primaries; the buckets of a primary that is gone are taken over by the first of their
+ * backups that can be heard. It looks at what is, not at what happened, and again at every beat until the rows
+ * say so; only when nothing relies on the peer any more do replies stop waiting for it.
+ */
+import { NOBODY, type NodeIndex, type NodeName } from '../core/ids.js'
+import type { Cluster, RowChange } from './cluster.js'
+import { holdersOf } from './knowledge.js'
+import type { Peer } from './peers.js'
+
+export interface RepairHandlers {
+  /** Replies that waited for a peer need not any more. */
+  waived(): void
+  /** A move counts on this peer's acknowledgements. */
+  isForwardingTo(peer: Peer): boolean
+  /** Leases keep a primary safe: its backups may act on a mere suspicion. */
+  isLeased(): boolean
+  /** A former life of this node cannot believe any more that it holds something. */
+  mayStepAside(): boolean
+}
+
+interface RepairPlan {
+  readonly change: RowChange
+  readonly reason: string
+  /** The primary whose bucket is taken over. */
+  readonly instead?: NodeName
+}
+
+export class Repair {
+  readonly #cluster: Cluster
+  readonly #handlers: RepairHandlers
+  /** Buckets whose copy went with a former life of the node. */
+  readonly #lost = new Map<NodeName, Set<number>>()
+
+  constructor(cluster: Cluster, handlers: RepairHandlers) {
+    this.#cluster = cluster
+    this.#handlers = handlers
+  }
+
+  /** The peer's process is another one: it holds nothing of what the rows say. */
+  restarted(peer: Peer): void {
+    const { table } = this.#cluster
+    const node = table.indexOf(peer.name)
+    const lost = new Set<number>()
+    for (let bucket = 0; node !== NOBODY && bucket <= table.mask; bucket++) {
+      if (table.isHolder(bucket, node)) lost.add(bucket)
+    }
+    if (lost.size > 0) this.#lost.set(peer.name, lost)
+  }
+
+  /** A row that does not name a node any more has nothing of its former life to be mended. */
+  rowChanged(bucket: number): void {
+    if (this.#lost.size === 0) return
+    const { table } = this.#cluster
+    for (const [name, lost] of this.#lost) {
+      if (!table.isHolder(bucket, table.indexOf(name))) lost.delete(bucket)
+      if (lost.size === 0) this.#lost.delete(name)
+    }
+  }
+
+  split(old: number, mask: number): void {
+    for (const lost of this.#lost.values()) {
+      const parents = [...lost]
+      lost.clear()
+      for (let bucket = 0; bucket <= mask; bucket++) {
+        if (parents.includes(bucket & old)) lost.add(bucket)
+      }
+    }
+  }
+
+  run(): void {
+    const { table, outbox } = this.#cluster
+    const waiting = this.#waitingPeers()
+    if (waiting.length === 0 && this.#lost.size === 0 && !this.#holdsNothing()) return
+    const isWanted = (bucket: number): boolean => this.#plan(bucket) !== undefined
+    // By reason, so that all rows of a node that is gone change in one round.
+    const plans = new Map<string, { changes: RowChange[]; instead: NodeName | undefined }>()
+    for (let bucket = 0; bucket <= table.mask; bucket++) {
+      if (this.#cluster.isDeciding(bucket)) continue
+      const plan = this.#plan(bucket)
+      if (plan === undefined) continue
+      const known = plans.get(plan.reason) ?? { changes: [], instead: plan.instead }
+      plans.set(plan.reason, known)
+      known.changes.push(plan.change)
+    }
+    for (const [reason, { changes, instead }] of plans) {
+      this.#cluster.changeRows(changes, reason, {
+        isWanted,
+        done: (bucket, decided) => {
+          if (!decided || instead === undefined) return
+          outbox.event({ kind: 'promoted', bucket, epoch: table.epochOf(bucket), instead })
+        }
+      })
+    }
+    this.#waive(waiting)
+  }
+
+  isGone(bucket: number, node: NodeIndex): boolean {
+    const { self, table, buckets } = this.#cluster
+    if (node === self) return buckets[bucket] === undefined
+    const peer = this.#cluster.peerOf(node)
+    if (peer === undefined || peer.dead || peer.broken) return true
+    return this.#lost.get(table.nameOf(node))?.has(bucket) === true
+  }
+
+  #plan(bucket: number): RepairPlan | undefined {
+    const { table, self, buckets, config } = this.#cluster
+    const primary = table.primaryOf(bucket)
+    if (primary === NOBODY) return undefined
+    const holders = holdersOf(table, bucket)
+    if (primary === self) {
+      if (buckets[bucket] === undefined) return this.#planAside(bucket, holders)
+      const kept = holders.filter((node) => node === self || !this.#isUseless(bucket, node))
+      if (kept.length === holders.length) return undefined
+      return { change: { bucket, holders: kept }, reason: 'a backup is of no use' }
+    }
+    const inSync = buckets[bucket]?.role === 'backup' && holders.includes(self)
+    const pretends = config.sabotage === 'promote-out-of-sync' && buckets[bucket] !== undefined
+    if (!inSync && !pretends) return undefined
+    const rank = this.#rankOf(bucket, holders)
+    if (!this.#isPrimaryGone(bucket, primary, rank)) return undefined
+    const others = holders.filter(
+      (node) => node !== self && node !== primary && !this.#isUseless(bucket, node)
+    )
+    const instead = table.nameOf(primary)
+    return { change: { bucket, holders: [self, ...others] }, reason: `${instead} is gone`, instead }
+  }
+
+  /** Listed as primary, but nothing is here (a former life held it): a backup has it all. */
+  #planAside(bucket: number, holders: readonly NodeIndex[]): RepairPlan | undefined {
+    const { self } = this.#cluster
+    if (!this.#handlers.mayStepAside()) return undefined
+    const alive = holders.filter((node) => node !== self && !this.isGone(bucket, node))
+    if (alive.length === 0) return undefined
+    return { change: { bucket, holders: alive }, reason: 'nothing is held here' }
+  }
+
+  #isPrimaryGone(bucket: number, primary: NodeIndex, rank: number): boolean {
+    const { config, now } = this.#cluster
+    const peer = this.#cluster.peerOf(primary)
+    if (rank === 0) {
+      if (this.isGone(bucket, primary)) return true
+      return this.#handlers.isLeased() && peer?.suspect === true
+    }
+    // Those before this one had their chance.
+    const silentMs = now - (peer?.lastHeardMs ?? -Infinity)
+    return this.isGone(bucket, primary) && silentMs > config.deadAfterMs * (1 + 2 * rank)
+  }
+
+  /** How many backups that can be heard come before this node in the row. */
+  #rankOf(bucket: number, holders: readonly NodeIndex[]): number {
+    const { self } = this.#cluster
+    const backups = holders.slice(1)
+    return backups
+      .slice(0, Math.max(0, backups.indexOf(self)))
+      .filter((node) => !this.isGone(bucket, node)).length
+  }
+
+  /** It can be heard but takes nothing in, or it is gone. */
+  #isUseless(bucket: number, node: NodeIndex): boolean {
+    return this.isGone(bucket, node) || this.#isStalled(this.#cluster.peerOf(node))
+  }
+
+  #isStalled(peer: Peer | undefined): boolean {
+    const { config, now } = this.#cluster
+    return peer !== undefined && peer.stream.stalledMs(now) > config.ackTimeoutMs
+  }
+
+  /** This node is primary of something that a former life of it held. */
+  #holdsNothing(): boolean {
+    const { table, self, buckets } = this.#cluster
+    if (table.primariesOf(self) === 0) return false
+    for (let bucket = 0; bucket <= table.mask; bucket++) {
+      if (table.primaryOf(bucket) === self && buckets[bucket] === undefined) return true
+    }
+    return false
+  }
+
+  #waitingPeers(): Peer[] {
+    const waiting: Peer[] = []
+    for (const peer of this.#cluster.peers.all()) {
+      if (peer.dead || peer.broken || peer.suspect || peer.owes || this.#isStalled(peer)) {
+        waiting.push(peer)
+      }
+    }
+    return waiting
+  }
+
+  /** Nobody waits any more for a peer that no row of this node's primaries names. */
+  #waive(waiting: readonly Peer[]): void {
+    const { peers, now } = this.#cluster
+    let any = false
+    for (const peer of waiting) {
+      if (peer.waived >= peer.stream.sent || this.#reliesOn(peer)) continue
+      const gone = peer.dead || peer.broken || peer.owes || this.#isStalled(peer)
+      if (!gone) continue
+      peers.waive(peer, now)
+      any = true
+    }
+    if (any) this.#handlers.waived()
+  }
+
+  #reliesOn(peer: Peer): boolean {
+    if (this.#handlers.isForwardingTo(peer)) return true
+    return this.#cluster.buckets.some(
+      (state) => state?.role === 'primary' && state.backups.includes(peer)
+    )
+  }
+}
