@@ -52,7 +52,7 @@ export interface InspectedRow {
 
 export interface InspectedCopy {
   readonly bucket: number
-  readonly role: 'primary' | 'backup' | 'incoming'
+  readonly role: 'primary' | 'backup' | 'incoming' | 'merging'
   readonly epoch: number
   readonly seq: number
   readonly items: number

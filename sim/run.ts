@@ -13,6 +13,7 @@ import { BoundedQueuesChecker } from './checkers/bounded-queues.js'
 import { BrokenPromise, type Checker, type RestChecker } from './checkers/checker.js'
 import { EqualCopiesChecker } from './checkers/equal-copies.js'
 import { EqualTablesChecker } from './checkers/equal-tables.js'
+import { LossesChecker } from './checkers/losses.js'
 import { MovesEndChecker } from './checkers/moves-end.js'
 import { NoRefusalChecker } from './checkers/no-refusal.js'
 import { OnePrimaryChecker } from './checkers/one-primary.js'
@@ -151,7 +152,14 @@ export class Run {
       createNode: options.createNode ?? ((nodeConfig, outbox) => new Node(nodeConfig, outbox)),
       ...(onLine === undefined ? {} : { onLine })
     })
-    this.workload = new Workload(this.simulation, circumstances.workload)
+    // Two sides that went on by themselves are not one history any more: only losses that nobody tells are wrong.
+    const mayPart = policy === 'available' && !shortFaults
+    const oneHistory = !mayPart
+    this.workload = new Workload(this.simulation, {
+      ...circumstances.workload,
+      oneHistory,
+      ...(mayPart ? { watchers: 0 } : {})
+    })
     this.#availability = new Availability()
     this.faults = new FaultPlan(this.simulation, {
       faults,
@@ -172,9 +180,7 @@ export class Run {
       this.#queues
     ]
     this.#checkers = [
-      ...this.workload.checkers,
-      new NoRefusalChecker(() => this.faults.doubtful),
-      new OnePrimaryChecker(),
+      ...(mayPart ? [new LossesChecker()] : this.#oneHistory()),
       new ShipsNothingChecker(),
       ...this.#restCheckers
     ]
@@ -227,6 +233,14 @@ export class Run {
       queuedBytesMax: this.#queues.mostBytes,
       undecided: workload.linearizability.undecided
     }
+  }
+
+  #oneHistory(): Checker[] {
+    return [
+      ...this.workload.checkers,
+      new NoRefusalChecker(() => this.faults.doubtful),
+      new OnePrimaryChecker()
+    ]
   }
 
   #listen(): void {

@@ -308,6 +308,8 @@ function describeEvent(event: NodeEvent): string {
     }
     case 'promoted':
       return `${event.bucket}@${event.epoch} instead of ${event.instead}`
+    case 'conflict':
+      return `${event.bucket} ${event.key}: ${event.keptVersion} over ${event.droppedVersion}`
     case 'lost':
       return `${event.bucket}@${event.epoch}`
     case 'peerError':

@@ -17,12 +17,16 @@ const UNKNOWN: Outcome = { kind: 'unknown', why: 'timeout', text: '' }
 /** A history in which time goes on by one with each step. */
 class History {
   now = 0
-  readonly checker = new SubscriptionsChecker(0, () => this.now)
+  readonly checker = new SubscriptionsChecker(0, this)
   #ids = 0
   #numbers = 0
 
   watch(): this {
     return this.#session(drawWatch(0))
+  }
+
+  view(): { nodes: [] } {
+    return { nodes: [] }
   }
 
   put(outcome: Outcome = OK, ttlMs?: number): this {

@@ -14,6 +14,7 @@ import { redisHash } from '../../src/core/hash/placement-hash.js'
 import type { NodeEvent } from '../../src/node/outbox.js'
 import { matchesGlob } from '../../src/commands/glob.js'
 import type { ReplyValue } from '../../src/wire/resp/reply-value.js'
+import type { ClusterView } from '../cluster-view.js'
 import { WATCH_FAMILY } from '../families/watchers.js'
 import { describeOperation, type Operation } from '../operation.js'
 import { BrokenPromise, type Checker } from './checker.js'
@@ -36,6 +37,12 @@ interface Seen {
   readonly atMs: number
 }
 
+/** What it has to know of the simulation. */
+interface Observed {
+  readonly now: number
+  view(): Pick<ClusterView, 'nodes'>
+}
+
 /** One connection of a watcher, from its watch on. */
 interface Connection {
   readonly pattern: string
@@ -45,6 +52,8 @@ interface Connection {
   aliveMs: number
   readonly byKey: Map<string, Seen[]>
   readonly byBucket: Map<number, Seen>
+  /** The numbers of the buckets' last writes when it was confirmed. */
+  readonly seqs: Map<number, number>
 }
 
 export class SubscriptionsChecker implements Checker {
@@ -55,15 +64,15 @@ export class SubscriptionsChecker implements Checker {
   readonly #writes = new Map<string, Operation[]>()
   #splitMs = -Infinity
   #restMs = Infinity
-  #now: () => number
+  readonly #simulation: Observed
   /** Events seen, and events that had to be seen by somebody at the end. */
   events = 0
   owed = 0
 
   /** `slackMs`: how much the clocks of two nodes may differ. */
-  constructor(slackMs: number, now: () => number) {
+  constructor(slackMs: number, simulation: Observed) {
     this.#slackMs = slackMs
-    this.#now = now
+    this.#simulation = simulation
   }
 
   onEvent(_node: string, event: NodeEvent, now: number): void {
@@ -92,7 +101,10 @@ export class SubscriptionsChecker implements Checker {
       this.#connections.delete(operation.client)
       return
     }
-    if (operation.args[0] === 'OC.WATCH') connection.confirmedMs = operation.completedMs
+    if (operation.args[0] === 'OC.WATCH') {
+      connection.confirmedMs = operation.completedMs
+      this.#noteSeqs(connection)
+    }
     connection.aliveMs = operation.invokedMs
   }
 
@@ -122,13 +134,13 @@ export class SubscriptionsChecker implements Checker {
     if (!matchesGlob(connection.pattern, key)) {
       this.#fail(watcher, `${key} is not of its pattern ${connection.pattern}`)
     }
-    const seen = { seq, change, atMs: this.#now() }
+    const seen = { seq, change, atMs: this.#simulation.now }
     this.#judgeBucket(watcher, connection, { bucket, key, seen })
     this.#judgeKey(watcher, connection, { key, seen })
   }
 
   onRest(): void {
-    this.#restMs = this.#now()
+    this.#restMs = this.#simulation.now
   }
 
   onEnd(): void {
@@ -147,6 +159,12 @@ export class SubscriptionsChecker implements Checker {
     }
   }
 
+  #noteSeqs({ seqs }: Connection): void {
+    for (const { held } of this.#simulation.view().nodes) {
+      for (const { bucket, seq } of held) seqs.set(bucket, Math.max(seq, seqs.get(bucket) ?? 0))
+    }
+  }
+
   #open(operation: Operation): void {
     this.#connections.set(operation.client, {
       pattern: operation.place,
@@ -154,7 +172,8 @@ export class SubscriptionsChecker implements Checker {
       confirmedMs: Infinity,
       aliveMs: -Infinity,
       byKey: new Map(),
-      byBucket: new Map()
+      byBucket: new Map(),
+      seqs: new Map()
     })
   }
 
@@ -169,14 +188,24 @@ export class SubscriptionsChecker implements Checker {
     }
     const last = connection.byBucket.get(bucket)
     connection.byBucket.set(bucket, seen)
-    if (last === undefined) return
-    if (seen.seq <= last.seq) {
+    if (last !== undefined && seen.seq <= last.seq) {
       this.#fail(watcher, `bucket ${bucket}: ${seen.seq} (${key}) comes after ${last.seq}`)
     }
-    const settled = last.atMs > Math.max(connection.confirmedMs, this.#splitMs + SPLIT_MS)
-    if (connection.pattern === '*' && settled && seen.seq !== last.seq + 1) {
-      this.#fail(watcher, `bucket ${bucket}: ${seen.seq} (${key}) comes right after ${last.seq}`)
+    const before = this.#knownBefore(connection, bucket, last)
+    if (connection.pattern === '*' && before !== undefined && seen.seq > before + 1) {
+      this.#fail(watcher, `bucket ${bucket}: ${seen.seq} (${key}) comes right after ${before}`)
     }
+  }
+
+  /** The number after which none may be left out for who watches everything; undefined where it is not known. */
+  #knownBefore(connection: Connection, bucket: number, last: Seen | undefined): number | undefined {
+    const splitMs = this.#splitMs + SPLIT_MS
+    if (connection.confirmedMs === Infinity) return undefined
+    if (connection.confirmedMs <= splitMs) {
+      return last !== undefined && last.atMs > splitMs ? last.seq : undefined
+    }
+    // Of what was written before, some may be told and some not.
+    return Math.max(connection.seqs.get(bucket) ?? 0, last?.seq ?? 0)
   }
 
   #judgeKey(

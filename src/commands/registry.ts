@@ -14,9 +14,11 @@ import { HASH_COUNT_COMMANDS } from './hash-count.js'
 import { KEY_COMMANDS } from './key.js'
 import { LIST_COMMANDS } from './list.js'
 import { LIST_EDIT_COMMANDS } from './list-edit.js'
+import { MERGE_COMMANDS } from './merge.js'
 import { SET_COMMANDS } from './set.js'
 import { STRING_COMMANDS } from './string.js'
 import { SUBSTRING_COMMANDS } from './substring.js'
+import { VERSION_COMMANDS } from './version.js'
 import { ZSET_COMMANDS } from './zset.js'
 import { ZSET_RANGE_COMMANDS } from './zset-range.js'
 import { ZSET_TAKE_COMMANDS } from './zset-take.js'
@@ -31,10 +33,12 @@ export const COMMANDS: readonly Command[] = [
   ...HASH_COUNT_COMMANDS,
   ...LIST_COMMANDS,
   ...LIST_EDIT_COMMANDS,
+  ...MERGE_COMMANDS,
   ...SET_COMMANDS,
   ...ZSET_COMMANDS,
   ...ZSET_RANGE_COMMANDS,
-  ...ZSET_TAKE_COMMANDS
+  ...ZSET_TAKE_COMMANDS,
+  ...VERSION_COMMANDS
 ]
 
 const PACKED_BYTES = 8

@@ -8,7 +8,8 @@ import type { Peer } from './peers.js'
 import type { Session } from './session.js'
 import type { EventLog } from './watch-log.js'
 
-export type Role = 'primary' | 'backup' | 'incoming'
+/** `merging`: the primary role was lost, and what is here may be newer in parts than what the new primary has. */
+export type Role = 'primary' | 'backup' | 'incoming' | 'merging'
 
 /** The write number that the children of a split share while their primary has not split yet. */
 export interface SharedSeq {
@@ -52,6 +53,8 @@ export class BucketState {
   lastVersion = 0
   /** Every write up to this version is on every in-sync copy. */
   settledVersion = 0
+  /** Copies went apart after this version, where those who can be heard decide; 0: they did not. */
+  partedVersion = 0
   forwarding: Forwarding | undefined
   /** Requests wait for the row to change. */
   holding = false

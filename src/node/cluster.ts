@@ -47,6 +47,8 @@ export interface Cluster {
   /** This node has begun to change the row and does not know the outcome yet. */
   isDeciding(bucket: number): boolean
   peerOf(node: NodeIndex): Peer | undefined
+  /** A majority of the voters decides, so that copies never go apart. */
+  readonly byMajority: boolean
   /** Whether this node may still believe that it is primary of what its table says. */
   mayServe(): boolean
 }

@@ -112,6 +112,7 @@ export class Copies {
         this.#correct(peer, bucket)
         continue
       }
+      state.lastVersion = entry.version
       if (!this.#execute(state, raw, entry.version)) continue
       const { key, change } = this.#call
       if (change !== undefined) this.#onChange(state, key, change)
@@ -124,8 +125,9 @@ export class Copies {
     for (const state of this.#cluster.buckets) {
       if (state?.role !== 'primary') continue
       const settled = state.isSettled()
-      const seenVersion = state.forwarding === undefined ? state.settledVersion : 0
-      if (state.forwarding === undefined) state.items.purge(seenVersion, PURGE_BUDGET)
+      const seenVersion =
+        state.forwarding === undefined && !this.#mayReturn() ? state.settledVersion : 0
+      if (seenVersion > 0) state.items.purge(seenVersion, PURGE_BUDGET)
       for (const peer of state.backups) {
         const list = marks.get(peer) ?? []
         marks.set(peer, list)
@@ -156,6 +158,24 @@ export class Copies {
         )
       } else if (mark.seenVersion > 0) state.items.purge(mark.seenVersion, PURGE_BUDGET)
     }
+  }
+
+  /** A node that cannot be heard may come back with older items: deletions are kept until it has. */
+  #mayReturn(): boolean {
+    const { byMajority, peers } = this.#cluster
+    if (byMajority) return false
+    for (const peer of peers.all()) if (peer.dead && !peer.left) return true
+    return false
+  }
+
+  /** A write of the node itself, to a bucket that it is primary of; says whether it changed something. */
+  write(state: BucketState, raw: Uint8Array): boolean {
+    const version = this.#cluster.clock.next(this.#cluster.now)
+    if (!this.#execute(state, Span.of(raw), version)) return false
+    const { key, change } = this.#call
+    this.replicate(state, this.#call, raw)
+    if (change !== undefined) this.#onChange(state, key, change)
+    return true
   }
 
   /** The row names this node, by that very epoch. */

@@ -38,6 +38,8 @@ export interface Inspection {
   readonly queuedBytes: number
   readonly shipped: number
   readonly voters: VotersDescription
+  /** Keys of which one of two versions was dropped when two sides of a cut met again. */
+  readonly conflicts: number
 }
 
 export interface VotersDescription extends VoterSet {
@@ -48,7 +50,7 @@ export interface VotersDescription extends VoterSet {
 
 export function inspect(
   cluster: Cluster,
-  more: Pick<Inspection, 'moves' | 'shipped' | 'queuedBytes' | 'voters'>
+  more: Pick<Inspection, 'moves' | 'shipped' | 'queuedBytes' | 'voters' | 'conflicts'>
 ): Inspection {
   const { table } = cluster
   return {

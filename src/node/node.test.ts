@@ -237,7 +237,7 @@ describe('a node that fails', () => {
   })
 
   it('leaves buckets that nobody holds: they are announced and start empty', () => {
-    const cluster = new MiniCluster({ lostAfterMs: 2000 })
+    const cluster = new MiniCluster({ lostAfterMs: 2000, policy: 'available' })
     const [a, b, c] = cluster.startAll('a', 'b', 'c')
     fill(cluster.client(a))
     b.kill()
@@ -247,6 +247,26 @@ describe('a node that fails', () => {
     expect(lost.length).toBeGreaterThan(0)
     expect(a.primaries).toHaveLength(16)
     expect(cluster.client(a).call('SET', KEYS[0], 'again')).toBe('OK')
+  })
+})
+
+describe('a node that hears no majority', () => {
+  it('serves nothing, and again when the others are back', () => {
+    const cluster = new MiniCluster({ lostAfterMs: 60_000 })
+    const [a, b, c] = cluster.startAll('a', 'b', 'c')
+    cluster.runUntil(() => a.node.inspect().voters.voters.length === 3)
+    fill(cluster.client(a))
+    b.pause()
+    c.pause()
+    cluster.run(1500)
+    const reader = cluster.client(a)
+    for (const key of KEYS) reader.send('GET', key)
+    cluster.run(3000)
+    expect(reader.replies).toEqual([])
+    b.resume()
+    c.resume()
+    cluster.runUntil(() => reader.replies.length === KEYS.length)
+    expectAll(cluster.client(b))
   })
 })
 

@@ -25,6 +25,7 @@ import { Copies } from './copies.js'
 import { inspect, type Inspection } from './inspection.js'
 import { Knowledge } from './knowledge.js'
 import { Membership } from './membership.js'
+import { Merges } from './merges.js'
 import { Moves } from './moves.js'
 import type { Outbox } from './outbox.js'
 import { Peers, type Peer } from './peers.js'
@@ -56,6 +57,7 @@ export class Node implements Cluster {
   readonly #watches: Watches
   readonly #requests: Requests
   readonly #moves: Moves
+  readonly #merges: Merges
   readonly #balancer: Balancer
   #knowledge: Knowledge
   #copiesWanted: number
@@ -96,6 +98,7 @@ export class Node implements Cluster {
     this.#copies = new Copies(this, (state, key, change) =>
       this.#watches.notify(state, key, change)
     )
+    this.#merges = new Merges(this, this.#copies)
     this.#requests = new Requests(this, this.#copies, this.#watches)
     const rules = new CurrentRules()
     this.#moves = new Moves(this, rules, {
@@ -207,6 +210,7 @@ export class Node implements Cluster {
     if (this.joined) {
       this.#agreement.tick(now)
       this.#moves.tick()
+      this.#merges.tick()
       this.#balancer.tick()
       this.#requests.tick(now)
       this.#copies.expire(now)
@@ -230,7 +234,7 @@ export class Node implements Cluster {
 
   /** When `tick` has something to do. */
   get deadline(): number {
-    const restless = this.#moves.busy || this.#requests.waiting
+    const restless = this.#moves.busy || this.#merges.busy || this.#requests.waiting
     const busy = restless ? this.#now + this.config.askFastMs : Infinity
     const ask = this.joined ? this.#balancer.due : Infinity
     const beat = this.#membership.nextBeatMs
@@ -243,12 +247,17 @@ export class Node implements Cluster {
     const queuedBytes = this.peers.queuedBytes + this.#requests.queuedBytes
     const { set, byMajority } = this.#voting
     const voters = { ...set, byMajority, mayServe: this.mayServe() }
-    return inspect(this, { moves: this.#moves.describe(), shipped, queuedBytes, voters })
+    const { conflicts } = this.#merges
+    return inspect(this, { moves: this.#moves.describe(), shipped, queuedBytes, voters, conflicts })
   }
 
   peerOf(node: NodeIndex): Peer | undefined {
     if (node === NOBODY || node === this.self) return undefined
     return this.peers.get(this.table.nameOf(node))
+  }
+
+  get byMajority(): boolean {
+    return this.#voting.byMajority
   }
 
   mayServe(): boolean {
@@ -295,14 +304,20 @@ export class Node implements Cluster {
       deposed: (state) => this.#requests.deposed(state),
       promoted: (state) => this.#watches.promoted(state),
       wasSplit: (state, children) => this.#watches.split(state, children),
-      cancelMoves: (reason) => this.#moves.cancelAll(reason),
+      cancelMoves: (reason) => {
+        this.#moves.cancelAll(reason)
+        this.#merges.suspend()
+      },
       incomingSplit: (children) => this.#moves.incomingSplit(children),
       splitDone: (old, mask) => {
         this.#repair.split(old, mask)
         this.#moves.splitDone()
+        this.#merges.resume()
       },
       isGone: (bucket, node) => this.#repair.isGone(bucket, node),
-      byMajority: () => this.#voting.byMajority
+      byMajority: () => this.#voting.byMajority,
+      merge: (state) => this.#merges.begin(state),
+      mergeOn: (bucket) => this.#merges.restart(bucket)
     })
   }
 
@@ -317,6 +332,7 @@ export class Node implements Cluster {
         this.#agreement.livesChanged()
         this.#repair.run()
         this.#moves.peerGone(peer)
+        this.#merges.peerGone(peer)
         this.#requests.peerGone(peer, this.#now)
         this.#onAcked()
       },
@@ -449,6 +465,12 @@ export class Node implements Cluster {
         return true
       case 'ship':
         this.#moves.onShip(peer, message)
+        return true
+      case 'merge':
+        this.#merges.onMerge(peer, message)
+        return true
+      case 'merged':
+        this.#merges.onMerged(peer, message)
         return true
       case 'shipEnd':
         this.#moves.onShipEnd(message.bucket, message.done)

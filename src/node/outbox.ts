@@ -59,6 +59,14 @@ export type NodeEvent =
       readonly voters: readonly NodeName[]
       readonly reason: string
     }
+  | {
+      /** Both sides of a cut wrote this key; one of the two was kept. */
+      readonly kind: 'conflict'
+      readonly bucket: number
+      readonly key: string
+      readonly keptVersion: number
+      readonly droppedVersion: number
+    }
   | { readonly kind: 'lost'; readonly bucket: number; readonly epoch: number }
   | { readonly kind: 'peerError'; readonly node: string; readonly reason: string }
   | { readonly kind: 'mayGo' }

@@ -8,7 +8,7 @@ import { nextMask } from '../core/mask.js'
 import type { RowValue } from '../wire/peer/agreement.js'
 import type { BucketRow } from '../wire/peer/message.js'
 import type { Agreement, Decision, Wish } from './agreement.js'
-import { BucketState } from './bucket-state.js'
+import { BucketState, type Role } from './bucket-state.js'
 import type { ChangeOptions, Cluster, RowChange } from './cluster.js'
 import type { Row } from '../core/table.js'
 import { holdersOf } from './knowledge.js'
@@ -39,6 +39,10 @@ export interface RowHandlers {
   /** All buckets are in pieces now. */
   splitDone(old: number, mask: number): void
   isGone(bucket: number, node: number): boolean
+  /** The primary role was lost to a side of the cluster that decided without this one. */
+  merge(state: BucketState): void
+  /** The bucket that is merged has another row. */
+  mergeOn(bucket: number): void
   /** Only one of two rows of the same epoch can be right. */
   byMajority(): boolean
 }
@@ -268,6 +272,7 @@ export class Rows {
       child.lastFrames = [...state.lastFrames]
       child.lastVersion = state.lastVersion
       child.settledVersion = state.settledVersion
+      child.partedVersion = state.partedVersion
       buckets[items.id] = child
       children.push(child)
     }
@@ -284,6 +289,10 @@ export class Rows {
     if (state?.role === 'primary' && primary !== config.name && !state.isSettled()) {
       this.#handlers.deposed(state)
     }
+    if (state !== undefined && this.#isParted(state, primary, reason)) {
+      this.#handlers.rowChanged(bucket)
+      return
+    }
     if (primary === config.name) this.#followAsPrimary(bucket, state)
     else if (backups.includes(config.name)) this.#followAsBackup(bucket, state)
     else if (state !== undefined && !this.#handlers.isIncoming(bucket)) {
@@ -291,6 +300,27 @@ export class Rows {
       this.#drop(state)
     }
     this.#handlers.rowChanged(bucket)
+  }
+
+  /**
+   * Where those who can be heard decide, another side may have gone on without this node: what was written here since
+   * is given to the new primary before the copy goes.
+   */
+  #isParted(state: BucketState, primary: string | null, reason: string): boolean {
+    const { config } = this.#cluster
+    if (primary === config.name || this.#handlers.byMajority()) return false
+    if (state.role === 'merging') {
+      this.#handlers.mergeOn(state.id)
+      return true
+    }
+    if (state.role !== 'primary' || reason !== 'told') return false
+    this.#conceded.delete(state.id)
+    state.role = 'merging'
+    state.holding = false
+    state.setBackups([])
+    this.#handlers.release(state)
+    this.#handlers.merge(state)
+    return true
   }
 
   #followAsPrimary(bucket: number, state: BucketState | undefined): void {
@@ -307,7 +337,9 @@ export class Rows {
     if (state.shared !== undefined) state.seq = state.shared.seq
     state.shared = undefined
     const backups = holdersOf(table, bucket).map((node) => this.#cluster.peerOf(node))
+    const before = state.backups
     state.setBackups(backups.filter((peer) => peer !== undefined))
+    this.#noteParting(state, was, before)
     if (this.#conceded.delete(bucket)) {
       state.holding = false
       this.#handlers.release(state)
@@ -322,6 +354,15 @@ export class Rows {
     }
     this.#handlers.promoted(state)
     if (was === 'incoming') this.#handlers.arrived(bucket)
+  }
+
+  /** A node that is left out because it cannot be heard may go on by itself: from here on copies may differ. */
+  #noteParting(state: BucketState, was: Role, before: readonly Peer[]): void {
+    if (this.#handlers.byMajority()) return
+    const isLeftOut = (peer: Peer): boolean => peer.dead && !state.backups.includes(peer)
+    if (was === 'primary' ? !before.some(isLeftOut) : was !== 'backup') return
+    const version = was === 'primary' ? state.settledVersion : state.lastVersion
+    state.partedVersion = Math.min(state.partedVersion || Infinity, version)
   }
 
   /** Nobody had it any more: the loss is said loudly, and the bucket goes on with nothing in it. */

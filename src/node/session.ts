@@ -142,6 +142,10 @@ export class Session {
     return (this.#client ??= new ClientState())
   }
 
+  get isClusterAware(): boolean {
+    return this.#client?.clusterAware === true
+  }
+
   get waits(): boolean {
     return this.#first < this.#segments.length
   }
@@ -195,7 +199,9 @@ export class Session {
 
   /** To be called when something changed by which commands are executed. */
   updateAside(): void {
-    this.aside = this.#client !== undefined && this.#client.replies !== 'on'
+    const client = this.#client
+    this.aside =
+      client !== undefined && (client.replies !== 'on' || client.transaction !== undefined)
   }
 
   /** Whether all open slots were sent on by the table as it is: then a bucket's way is the same for all. */

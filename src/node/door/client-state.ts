@@ -3,6 +3,25 @@
 /** Whether it wants replies: all, none, none to the next command only. */
 export type ReplyMode = 'on' | 'off' | 'skip'
 
+/** A command that waits for EXEC. */
+export interface Queued {
+  readonly request: Uint8Array
+  /** Of its keys; undefined if it has none. */
+  readonly hash: number | undefined
+  readonly write: boolean
+}
+
+export interface Watched {
+  readonly key: Uint8Array
+  readonly version: string
+}
+
+export class Transaction {
+  readonly queued: Queued[] = []
+  /** Something could not be kept: EXEC will say so. */
+  failed = false
+}
+
 export class ClientState {
   name = ''
   libraryName = ''
@@ -12,7 +31,11 @@ export class ClientState {
   noTouch = false
   /** The last command that was not executed just like that. */
   lastCommand = 'NULL'
-  lastMs = 0
+  /** Between MULTI and EXEC. */
+  transaction: Transaction | undefined
+  watched: Watched[] | undefined
+  /** It asked for the topology, so it is told where keys are instead of being served from elsewhere. */
+  clusterAware = false
 
   /** As it was when it connected; what it is called by others in lists stays. */
   reset(): void {
@@ -20,5 +43,8 @@ export class ClientState {
     this.replies = 'on'
     this.noEvict = false
     this.noTouch = false
+    this.transaction = undefined
+    this.watched = undefined
+    this.clusterAware = false
   }
 }

@@ -3,12 +3,14 @@ import { assert } from '../../core/assert.js'
 import { CONNECTION_COMMANDS } from './connection.js'
 import { BUCKET_COMMANDS } from './bucket-commands.js'
 import { CLIENT } from './client-command.js'
+import { CLUSTER_COMMANDS } from './cluster-command.js'
 import { COMMAND } from './command-command.js'
 import { CONFIG, DEBUG } from './config-command.js'
 import { INFO } from './info.js'
 import { MEMORY, OBJECT } from './object-command.js'
 import { KEYSPACE_COMMANDS } from './keyspace.js'
 import { SEVERAL_KEYS_COMMANDS } from './several-keys.js'
+import { TRANSACTION_COMMANDS } from './transaction.js'
 import { OC_WATCH } from './watch-command.js'
 import type { DoorCommand } from './door.js'
 
@@ -17,6 +19,8 @@ export const DOOR_COMMANDS: readonly DoorCommand[] = [
   ...SEVERAL_KEYS_COMMANDS,
   ...KEYSPACE_COMMANDS,
   ...BUCKET_COMMANDS,
+  ...TRANSACTION_COMMANDS,
+  ...CLUSTER_COMMANDS,
   CLIENT,
   COMMAND,
   CONFIG,

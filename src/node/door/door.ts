@@ -35,6 +35,8 @@ export interface Door {
   scatter(slot: Slot, requests: readonly Uint8Array[], combine: Combine): void
   /** The same, but `next` goes on itself, with more parts or a reply. */
   ask(slot: Slot, requests: readonly Uint8Array[], next: Next): void
+  /** The redirection for a client that wants to know where keys are, if they are not here. */
+  moved(session: Session, hash: number): string | undefined
   /** Calls back once everything before this command has been answered. */
   whenFirst(slot: Slot, act: () => void): void
   /** Ends the session after what it has been sent. */
@@ -53,4 +55,6 @@ export interface DoorCommand {
   /** Changes how the session's other commands are executed: waits until those before it are done. */
   readonly alone?: boolean
   execute(door: Door, slot: Slot, args: Arguments): void
+  /** Instead of the usual error. */
+  wrongArity?(door: Door, slot: Slot): void
 }

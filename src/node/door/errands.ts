@@ -29,6 +29,7 @@ import { Lanes } from './lanes.js'
 import { RankOrder } from './rank.js'
 import { DoorSettings } from './settings.js'
 import { DoorStatistics } from './statistics.js'
+import { queue } from './transaction.js'
 
 /** A request is passed on so often before it waits where it is. */
 const HOPS_MAX = 6
@@ -156,13 +157,26 @@ export class Errands implements Door {
     return this.#pausedUntilMs > this.cluster.now
   }
 
+  moved(session: Session, hash: number): string | undefined {
+    if (!session.isClusterAware) return undefined
+    const { table, self } = this.cluster
+    const primary = table.primaryOf(hash & table.mask)
+    if (primary === NOBODY || primary === self) return undefined
+    const peer = this.cluster.peers.get(table.nameOf(primary))
+    // Nobody is sent to a node that is dead, as far as is known here.
+    return peer?.isOpen ? `MOVED ${this.ranks.reverse(hash)} ${peer.address}` : undefined
+  }
+
   /** A new command of the session. */
   begin(session: Session, request: Uint8Array): void {
     if (session.open === 0) this.#setRoute(session)
     const slot = new Slot(session, request)
     session.open++
     session.enqueue(slot)
-    if (session.aside) this.#mute(slot)
+    if (session.aside) {
+      this.#mute(slot)
+      if (queue(this, slot, findDoorCommand)) return
+    }
     this.attempt(slot)
   }
 
@@ -200,6 +214,7 @@ export class Errands implements Door {
     const named = findDoorCommand(args.word(0))
     const known = named ?? command
     if (named !== undefined && fits(named.arity, args.count)) named.execute(this, slot, args)
+    else if (named?.wrongArity !== undefined) named.wrongArity(this, slot)
     else if (known !== undefined) this.refuse(slot, wrongArity(known.name))
     else this.refuse(slot, unknownCommand(args.text(0), args.texts(1)))
   }
@@ -332,9 +347,15 @@ export class Errands implements Door {
     const primary = table.primaryOf(bucket)
     const peer =
       primary === NOBODY || primary === self ? undefined : peers.get(table.nameOf(primary))
-    const hops = slot.session.remote?.hops ?? 0
+    const { session } = slot
+    const hops = session.remote?.hops ?? 0
     if (!peer?.isOpen || peer.stream.peerLife === 0 || hops >= HOPS_MAX) {
       this.park(slot, 'limbo')
+      return
+    }
+    const moved = slot.collector === undefined ? this.moved(session, slot.hash) : undefined
+    if (moved !== undefined) {
+      this.refuse(slot, moved)
       return
     }
     if (slot.sinceMs === 0) slot.sinceMs = now

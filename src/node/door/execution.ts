@@ -5,7 +5,7 @@
 import { latin1Bytes, viewOf } from '../../core/bytes.js'
 import type { PlacementHash } from '../../core/hash/placement-hash.js'
 import { Call } from '../../commands/call.js'
-import type { Arguments } from '../../commands/arguments.js'
+import { Arguments } from '../../commands/arguments.js'
 import type { Command } from '../../commands/command.js'
 import type { Work } from '../../commands/composite.js'
 import { findCommand, hasArity } from '../../commands/registry.js'
@@ -14,13 +14,14 @@ import type { Random } from '../../core/random.js'
 import type { Bucket } from '../../store/bucket.js'
 import { HybridClock } from '../../store/clock.js'
 import { StoreLimitError } from '../../store/slab.js'
-import { ReplyWriter } from '../../wire/resp/reply-writer.js'
+import { type Protocol, ReplyWriter } from '../../wire/resp/reply-writer.js'
 import { RequestParser } from '../../wire/resp/request-parser.js'
 import { encodeArguments } from '../../wire/resp/request-writer.js'
 import type { BucketState } from '../bucket-state.js'
 import type { Cluster } from '../cluster.js'
 import type { Copies } from '../copies.js'
 import type { Watches } from '../watches.js'
+import { compositeOf } from './composites.js'
 
 /** As Redis words them, where it has the same limit. */
 const LIMIT_TEXTS = {
@@ -94,8 +95,18 @@ export class Execution {
     return new BucketWork(this, { state, args, reply, call: this.#call, cluster: this.#cluster })
   }
 
+  parse(request: Uint8Array): Arguments {
+    this.#parser.reset()
+    this.#parser.parse(request, viewOf(request), 0, request.length)
+    return new Arguments(request, this.#parser)
+  }
+
   /** One command of a composite; gives its reply. */
-  runPart(state: BucketState, request: Uint8Array): { reply: Uint8Array; changed: boolean } {
+  runPart(
+    state: BucketState,
+    request: Uint8Array,
+    protocol: Protocol = 2
+  ): { reply: Uint8Array; changed: boolean } {
     const parser = this.#parser
     const call = this.#call
     const view = viewOf(request)
@@ -108,6 +119,7 @@ export class Execution {
     call.bytes = request
     call.view = view
     this.#reply.reset()
+    this.#reply.protocol = protocol
     const done = this.perform(call, parser, command, state)
     const changed = done && call.change !== undefined
     if (changed) this.written(call, state, request)
@@ -151,9 +163,25 @@ export class BucketWork implements Work {
     return this.runRequest(encodeArguments(words))
   }
 
-  runRequest(request: Uint8Array): Uint8Array {
-    const { reply, changed } = this.#execution.runPart(this.#state, request)
+  runRequest(request: Uint8Array, protocol: Protocol = 2): Uint8Array {
+    const { reply, changed } = this.#execution.runPart(this.#state, request, protocol)
     if (changed) this.changed = true
     return reply
+  }
+
+  /** Executes a command about one key or several of this bucket; gives its reply. */
+  runAny(request: Uint8Array, protocol: Protocol): Uint8Array {
+    const args = this.#execution.parse(request)
+    const composite = compositeOf(args)
+    const command = findCommand(request, args.offset(0), args.length(0))
+    if (command !== undefined && hasArity(command, args.count)) {
+      return this.runRequest(request, protocol)
+    }
+    assert(composite !== undefined, 'a transaction of commands that are none')
+    const reply = new ReplyWriter({ protocol, initialBytes: 256 })
+    const work = this.#execution.workOn(this.#state, args, reply)
+    composite.execute(work)
+    if (work.changed) this.changed = true
+    return reply.bytes.slice(0, reply.length)
   }
 }

@@ -6,8 +6,9 @@
 import type { Arguments } from '../../commands/arguments.js'
 import type { Composite } from '../../commands/composite.js'
 import { CROSS_SLOT } from '../../commands/error-text.js'
-import { EACH_KEY, MSETNX } from '../../commands/several-keys.js'
+import { EACH_KEY } from '../../commands/several-keys.js'
 import type { Slot } from '../session.js'
+import { COMPOSITES } from './composites.js'
 import type { Door, DoorCommand } from './door.js'
 
 type Apart = (door: Door, slot: Slot, args: Arguments, places: readonly number[]) => void
@@ -27,7 +28,9 @@ export function compositeCommand(composite: Composite, apart: Apart = refuse): D
       }
       const hash = commonHash(door, args, places)
       if (hash === undefined) {
-        apart(door, slot, args, places)
+        if (slot.session.isClusterAware || slot.session.remote !== undefined) {
+          door.refuse(slot, CROSS_SLOT)
+        } else apart(door, slot, args, places)
         return
       }
       door.serve(slot, { hash, write }, (state, reply) => {
@@ -54,13 +57,9 @@ function commonHash(door: Door, args: Arguments, places: readonly number[]): num
 export const SEVERAL_KEYS_COMMANDS: readonly DoorCommand[] = [
   ...EACH_KEY.map((each) =>
     compositeCommand(each, (door, slot, args, places) => {
-      if (slot.session.remote !== undefined) {
-        door.refuse(slot, CROSS_SLOT)
-        return
-      }
       const parts = places.map((place) => each.part(args, place))
       door.scatter(slot, parts, (replies, reply) => each.combine(replies, reply))
     })
   ),
-  compositeCommand(MSETNX)
+  ...COMPOSITES.map((composite) => compositeCommand(composite))
 ]

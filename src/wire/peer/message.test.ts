@@ -196,6 +196,8 @@ const FIELDS: {
       events: fc.array(fc.record(event), { maxLength: 4 })
     })
   ),
+  merge: fc.record({ bucket: u16, mask, last: flag, payload }),
+  merged: fc.record({ bucket: u16, mask, done: flag }),
   refused: fc.record({ reason: text }),
   prepare: mask.chain((of) =>
     fc.record({

@@ -134,6 +134,21 @@ export type Message =
       readonly lostUpTo: number
       readonly events: readonly WatchEvent[]
     }
+  /** Whole items of a copy whose node lost the primary role in a cut; the last piece says so. */
+  | {
+      readonly kind: 'merge'
+      readonly bucket: number
+      readonly mask: number
+      readonly last: boolean
+      readonly payload: Uint8Array
+    }
+  /** All of it was taken in, or none of it counts. */
+  | {
+      readonly kind: 'merged'
+      readonly bucket: number
+      readonly mask: number
+      readonly done: boolean
+    }
   /** What you said cannot be true; it was not taken. */
   | { readonly kind: 'refused'; readonly reason: string }
   | AgreementMessage
@@ -193,6 +208,8 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
   'event',
   'gap',
   'untold',
+  'merge',
+  'merged',
   'refused',
   ...AGREEMENT_KINDS
 ]
@@ -331,6 +348,17 @@ export function encodeMessage(message: Message, w: ByteWriter): void {
       w.varint(message.events.length)
       for (const event of message.events) writeEvent(event, w)
       return
+    case 'merge':
+      w.u16(message.bucket)
+      w.u16(message.mask)
+      w.u8(message.last ? 1 : 0)
+      w.raw(message.payload)
+      return
+    case 'merged':
+      w.u16(message.bucket)
+      w.u16(message.mask)
+      w.u8(message.done ? 1 : 0)
+      return
     case 'refused':
       w.utf8Text(message.reason)
       return
@@ -454,6 +482,12 @@ function decodeFields(kind: MessageKind, r: ByteReader): Message {
       for (let count = r.count(3); count > 0; count--) events.push(readEvent(r))
       return { kind, bucket, mask, first, lostUpTo, events }
     }
+    case 'merge': {
+      const [bucket, mask, last] = [r.u16(), readMask(r), readFlag(r)]
+      return { kind, bucket, mask, last, payload: readRest(r) }
+    }
+    case 'merged':
+      return { kind, bucket: r.u16(), mask: readMask(r), done: readFlag(r) }
     case 'refused':
       return { kind, reason: readText(r) }
     default:

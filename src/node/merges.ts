@@ -1,0 +1,184 @@
+/**
+ * After a cut in which both sides went on (policy `available`): the side whose row lost gives what it has, item by item,
+ * to the bucket's new primary, which takes what is newer than its own as a write like any other. A copy is only
+ * dropped when all of it has been taken in; until then nothing else happens to it. Where both sides wrote a key since
+ * they parted, one of the two is dropped, and that is told.
+ */
+import { ByteReader, ByteWriter, latin1Bytes } from '../core/bytes.js'
+import type { CopyCursor } from '../store/copy-cursor.js'
+import { decodeItem, Item } from '../store/item.js'
+import type { Key } from '../store/key.js'
+import type { Message } from '../wire/peer/message.js'
+import { encodeArguments } from '../wire/resp/request-writer.js'
+import type { BucketState } from './bucket-state.js'
+import type { Cluster } from './cluster.js'
+import type { Copies } from './copies.js'
+import type { Peer } from './peers.js'
+
+const BATCH_RECORDS = 500
+const OC_MERGE = latin1Bytes('oc.merge')
+
+interface Merge {
+  readonly state: BucketState
+  peer: Peer | undefined
+  cursor: CopyCursor | undefined
+  /** The frame with the last piece sent. */
+  frame: number
+  /** All is sent; the answer is awaited. */
+  complete: boolean
+  /** When to begin again. */
+  retryMs: number
+}
+
+export class Merges {
+  readonly #cluster: Cluster
+  readonly #copies: Copies
+  readonly #merges = new Map<number, Merge>()
+  readonly #writer = new ByteWriter(16 * 1024)
+  readonly #item = new Item()
+  readonly #key: Key
+  /** Keys of which one of two versions was dropped here. */
+  conflicts = 0
+
+  constructor(cluster: Cluster, copies: Copies) {
+    this.#cluster = cluster
+    this.#copies = copies
+    this.#key = cluster.store.createKey()
+  }
+
+  get busy(): boolean {
+    return this.#merges.size > 0
+  }
+
+  begin(state: BucketState): void {
+    this.#merges.set(state.id, {
+      state,
+      peer: undefined,
+      cursor: undefined,
+      frame: 0,
+      complete: false,
+      retryMs: 0
+    })
+  }
+
+  /** Another node is primary now, or something was lost on the way: from the beginning. */
+  restart(bucket: number): void {
+    const merge = this.#merges.get(bucket)
+    if (merge === undefined) return
+    merge.cursor?.close()
+    merge.cursor = undefined
+    merge.peer = undefined
+    merge.complete = false
+    merge.retryMs = this.#cluster.now + this.#cluster.config.heartbeatMs
+  }
+
+  peerGone(peer: Peer): void {
+    for (const [bucket, merge] of this.#merges) if (merge.peer === peer) this.restart(bucket)
+  }
+
+  /** Before a split, in which no bucket may be under way. */
+  suspend(): void {
+    for (const bucket of this.#merges.keys()) this.restart(bucket)
+    this.#merges.clear()
+  }
+
+  /** After it: the pieces go on. */
+  resume(): void {
+    for (const state of this.#cluster.buckets) if (state?.role === 'merging') this.begin(state)
+  }
+
+  tick(): void {
+    for (const merge of [...this.#merges.values()]) this.#advance(merge)
+  }
+
+  onMerge(peer: Peer, message: Extract<Message, { kind: 'merge' }>): void {
+    const { table, peers, now } = this.#cluster
+    const { bucket, mask, last } = message
+    const done = mask === table.mask && this.#take(bucket, message.payload)
+    if (last || !done) peers.send(peer, { kind: 'merged', bucket, mask, done }, now)
+  }
+
+  onMerged(peer: Peer, message: Extract<Message, { kind: 'merged' }>): void {
+    const { table, peers, buckets, store, now, self } = this.#cluster
+    const { bucket } = message
+    const merge = this.#merges.get(bucket)
+    if (merge?.peer !== peer || message.mask !== table.mask) return
+    if (!message.done || !merge.complete) {
+      this.restart(bucket)
+      return
+    }
+    merge.cursor?.close()
+    this.#merges.delete(bucket)
+    if (buckets[bucket] !== merge.state) return
+    buckets[bucket] = undefined
+    store.drop(bucket)
+    // If the row still names this node, it wants a fresh copy.
+    if (!table.isHolder(bucket, self)) return
+    peers.send(peer, { kind: 'behind', bucket, epoch: table.epochOf(bucket) }, now)
+  }
+
+  #advance(merge: Merge): void {
+    const { table, config, peers, buckets, now } = this.#cluster
+    const { state } = merge
+    if (buckets[state.id] !== state || state.role !== 'merging') {
+      merge.cursor?.close()
+      this.#merges.delete(state.id)
+      return
+    }
+    if (merge.complete || now < merge.retryMs) return
+    const peer = merge.peer ?? this.#cluster.peerOf(table.primaryOf(state.id))
+    if (peer?.isOpen !== true) return
+    merge.peer = peer
+    merge.cursor ??= state.items.openCopy()
+    if (peer.stream.unackedBytes > config.copyWindowBytes && !peer.hasProcessed(merge.frame)) return
+    const writer = this.#writer
+    writer.reset()
+    merge.cursor.next(BATCH_RECORDS, config.copyBatchBytes, (ref) => {
+      state.items.encodeItem(ref, writer)
+    })
+    const last = merge.cursor.done
+    merge.complete = last
+    const [bucket, mask, payload] = [state.id, table.mask, writer.copy()]
+    merge.frame = peers.send(peer, { kind: 'merge', bucket, mask, last, payload }, now)
+  }
+
+  /** Takes what is newer; false if this is not the place for it. */
+  #take(bucket: number, payload: Uint8Array): boolean {
+    const { buckets, clock } = this.#cluster
+    const state = buckets[bucket]
+    if (state?.role !== 'primary' || state.holding) return false
+    const reader = ByteReader.over(payload)
+    const item = this.#item
+    while (reader.remaining > 0) {
+      const from = reader.offset
+      decodeItem(reader, item)
+      const { version } = item
+      // What both sides had before they parted may have been deleted here since.
+      if (version <= state.partedVersion) continue
+      clock.observe(version)
+      const { bytes, view, offset, length } = item.key
+      this.#key.set(bytes, view, offset, length, item.placementHash)
+      const ref = state.items.findAny(this.#key)
+      const own = ref === 0 ? 0 : state.items.versionOf(ref)
+      if (own === version) continue
+      const key = item.key.copy()
+      const raw = encodeArguments([OC_MERGE, key, payload.subarray(from, reader.offset)])
+      const taken = this.#copies.write(state, raw)
+      if (own > state.partedVersion)
+        this.#conflict(state, key, taken ? [version, own] : [own, version])
+    }
+    return true
+  }
+
+  #conflict(state: BucketState, key: Uint8Array, versions: readonly [number, number]): void {
+    this.conflicts++
+    const [keptVersion, droppedVersion] = versions
+    const name = String.fromCharCode(...key.subarray(0, KEY_SHOWN_MAX))
+    const { id: bucket } = state
+    const { outbox } = this.#cluster
+    outbox.event({ kind: 'conflict', bucket, key: name, keptVersion, droppedVersion })
+  }
+}
+
+/** A key is shown up to this many bytes. */
+const KEY_SHOWN_MAX = 256
