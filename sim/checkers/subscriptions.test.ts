@@ -25,8 +25,8 @@ class History {
     return this.#session(drawWatch(0))
   }
 
-  view(): { nodes: [] } {
-    return { nodes: [] }
+  view(): { nodes: { held: { bucket: number; seq: number }[] }[] } {
+    return { nodes: [{ held: [{ bucket: BUCKET, seq: this.#numbers }] }] }
   }
 
   put(outcome: Outcome = OK, ttlMs?: number): this {
@@ -136,7 +136,7 @@ describe('sees', () => {
     ],
     [
       'an older event',
-      () => watched().put().put().told(2).told(1),
+      () => watched().put().put().put().told(1).told(2).told(1),
       '1 (register0.0) comes after 2'
     ],
     ['an event of no write', () => watched().put().told(1).told(2), '2 times set, but only 1'],

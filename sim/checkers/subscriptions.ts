@@ -14,7 +14,7 @@ import { redisHash } from '../../src/core/hash/placement-hash.js'
 import type { NodeEvent } from '../../src/node/outbox.js'
 import { matchesGlob } from '../../src/commands/glob.js'
 import type { ReplyValue } from '../../src/wire/resp/reply-value.js'
-import type { ClusterView } from '../cluster-view.js'
+import type { InspectedCopy } from '../driven-node.js'
 import { WATCH_FAMILY } from '../families/watchers.js'
 import { describeOperation, type Operation } from '../operation.js'
 import { BrokenPromise, type Checker } from './checker.js'
@@ -40,7 +40,9 @@ interface Seen {
 /** What it has to know of the simulation. */
 interface Observed {
   readonly now: number
-  view(): Pick<ClusterView, 'nodes'>
+  view(): {
+    readonly nodes: readonly { readonly held: readonly Pick<InspectedCopy, 'bucket' | 'seq'>[] }[]
+  }
 }
 
 /** One connection of a watcher, from its watch on. */

@@ -27,6 +27,8 @@ import type { Gate } from './session.js'
 /** Expired keys and tombstones are looked for in so many records per turn. */
 const EXPIRY_BUDGET = 64
 const PURGE_BUDGET = 256
+/** A node that is back has given what it had after this. */
+const RETURN_MS = 10_000
 const EXPIRE = Uint8Array.from('oc.expire', (letter) => letter.charCodeAt(0))
 
 export class Copies {
@@ -38,6 +40,8 @@ export class Copies {
   readonly #reader = new ByteReader()
   readonly #onChange: (state: BucketState, key: Key, change: Change) => void
   #expiryAt = 0
+  /** When a node that may come back was last silent. */
+  #silenceMs = -Infinity
 
   constructor(cluster: Cluster, onChange: (state: BucketState, key: Key, change: Change) => void) {
     this.#cluster = cluster
@@ -122,11 +126,12 @@ export class Copies {
   /** Where every backup should be; and what has been seen by all may be forgotten. */
   sync(now: number): void {
     const marks = new Map<Peer, SyncMark[]>()
+    const mayReturn = this.#mayReturn()
     for (const state of this.#cluster.buckets) {
       if (state?.role !== 'primary') continue
       const settled = state.isSettled()
-      const seenVersion =
-        state.forwarding === undefined && !this.#mayReturn() ? state.settledVersion : 0
+      if (!mayReturn) state.partedVersion = 0
+      const seenVersion = state.forwarding === undefined && !mayReturn ? state.settledVersion : 0
       if (seenVersion > 0) state.items.purge(seenVersion, PURGE_BUDGET)
       for (const peer of state.backups) {
         const list = marks.get(peer) ?? []
@@ -134,7 +139,8 @@ export class Copies {
         const pending = settled ? 0 : Math.max(0, peer.stream.sent - peer.stream.acked)
         const { id: bucket, epoch, seq } = state
         const untold = state.events?.untold(seq) ?? 0
-        list.push({ bucket, epoch, seq, pending, seenVersion, untold })
+        const parted = state.partedVersion
+        list.push({ bucket, epoch, seq, pending, seenVersion, parted, untold })
       }
     }
     for (const [peer, buckets] of marks)
@@ -156,16 +162,19 @@ export class Copies {
           { kind: 'behind', bucket: mark.bucket, epoch: mark.epoch },
           now
         )
-      } else if (mark.seenVersion > 0) state.items.purge(mark.seenVersion, PURGE_BUDGET)
+      } else {
+        state.partedVersion = mark.parted
+        if (mark.seenVersion > 0) state.items.purge(mark.seenVersion, PURGE_BUDGET)
+      }
     }
   }
 
   /** A node that cannot be heard may come back with older items: deletions are kept until it has. */
   #mayReturn(): boolean {
-    const { byMajority, peers } = this.#cluster
+    const { byMajority, peers, now } = this.#cluster
     if (byMajority) return false
-    for (const peer of peers.all()) if (peer.dead && !peer.left) return true
-    return false
+    for (const peer of peers.all()) if (peer.dead && !peer.left) this.#silenceMs = now
+    return now - this.#silenceMs < RETURN_MS
   }
 
   /** A write of the node itself, to a bucket that it is primary of; says whether it changed something. */

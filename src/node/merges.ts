@@ -153,8 +153,6 @@ export class Merges {
       const from = reader.offset
       decodeItem(reader, item)
       const { version } = item
-      // What both sides had before they parted may have been deleted here since.
-      if (version <= state.partedVersion) continue
       clock.observe(version)
       const { bytes, view, offset, length } = item.key
       this.#key.set(bytes, view, offset, length, item.placementHash)
@@ -164,7 +162,8 @@ export class Merges {
       const key = item.key.copy()
       const raw = encodeArguments([OC_MERGE, key, payload.subarray(from, reader.offset)])
       const taken = this.#copies.write(state, raw)
-      if (own > state.partedVersion)
+      // An older one was on both sides before they parted.
+      if (own > 0 && Math.min(own, version) > state.partedVersion)
         this.#conflict(state, key, taken ? [version, own] : [own, version])
     }
     return true

@@ -121,6 +121,13 @@ export class Moves {
     return out?.peer === peer && (out.deciding || out.state.forwarding?.gating === true)
   }
 
+  /** This node gives the primary role of the bucket away, and the row says that it has. */
+  isHandedOver(bucket: number): boolean {
+    const out = this.#outgoing
+    if (out?.deciding !== true || out.bucket !== bucket || out.role !== 'primary') return false
+    return this.#cluster.table.primaryOf(bucket) === out.to
+  }
+
   isIncoming(bucket: number): boolean {
     return this.#incoming?.states.some((state) => state.id === bucket) === true
   }
@@ -297,12 +304,14 @@ export class Moves {
     }
   }
 
-  onCaughtUp(peer: Peer, id: number, seq: number): void {
+  onCaughtUp(peer: Peer, message: Extract<Message, { kind: 'caughtUp' }>): void {
+    const { move: id, seq, parted } = message
     const incoming = this.#incomingOf(peer, id)
     if (incoming === undefined) return
     incoming.progressMs = this.#cluster.now
     incoming.states[0].caughtUp = true
     incoming.states[0].seq = seq
+    incoming.states[0].partedVersion = parted
   }
 
   onCancel(peer: Peer, id: number, reason: string): void {
@@ -353,10 +362,10 @@ export class Moves {
       out.frame = peers.send(out.peer, { kind: 'items', move: out.id, payload }, now)
     }
     if (!out.cursor.done) return
-    const { forwarding, seq } = out.state
+    const { forwarding, seq, partedVersion: parted } = out.state
     if (forwarding !== undefined) forwarding.complete = true
     this.#handlers.catchingUp(out.state, out.peer)
-    out.frame = peers.send(out.peer, { kind: 'caughtUp', move: out.id, seq }, now)
+    out.frame = peers.send(out.peer, { kind: 'caughtUp', move: out.id, seq, parted }, now)
     this.#enter(out, 'caught up')
   }
 

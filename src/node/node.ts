@@ -317,6 +317,10 @@ export class Node implements Cluster {
       isGone: (bucket, node) => this.#repair.isGone(bucket, node),
       byMajority: () => this.#voting.byMajority,
       merge: (state) => this.#merges.begin(state),
+      parted: () => {
+        this.#nextSyncMs = Math.min(this.#nextSyncMs, this.#now)
+      },
+      isHandedOver: (bucket) => this.#moves.isHandedOver(bucket),
       mergeOn: (bucket) => this.#merges.restart(bucket)
     })
   }
@@ -458,7 +462,7 @@ export class Node implements Cluster {
         this.#moves.onItems(peer, message.move, message.payload)
         return true
       case 'caughtUp':
-        this.#moves.onCaughtUp(peer, message.move, message.seq)
+        this.#moves.onCaughtUp(peer, message)
         return true
       case 'cancel':
         this.#moves.onCancel(peer, message.move, message.reason)

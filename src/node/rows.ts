@@ -41,6 +41,10 @@ export interface RowHandlers {
   isGone(bucket: number, node: number): boolean
   /** The primary role was lost to a side of the cluster that decided without this one. */
   merge(state: BucketState): void
+  /** Backups have to know from where on copies elsewhere may differ. */
+  parted(): void
+  /** The primary role went where this node gave it. */
+  isHandedOver(bucket: number): boolean
   /** The bucket that is merged has another row. */
   mergeOn(bucket: number): void
   /** Only one of two rows of the same epoch can be right. */
@@ -289,7 +293,7 @@ export class Rows {
     if (state?.role === 'primary' && primary !== config.name && !state.isSettled()) {
       this.#handlers.deposed(state)
     }
-    if (state !== undefined && this.#isParted(state, primary, reason)) {
+    if (state !== undefined && this.#isParted(state, primary)) {
       this.#handlers.rowChanged(bucket)
       return
     }
@@ -306,14 +310,14 @@ export class Rows {
    * Where those who can be heard decide, another side may have gone on without this node: what was written here since
    * is given to the new primary before the copy goes.
    */
-  #isParted(state: BucketState, primary: string | null, reason: string): boolean {
+  #isParted(state: BucketState, primary: string | null): boolean {
     const { config } = this.#cluster
     if (primary === config.name || this.#handlers.byMajority()) return false
     if (state.role === 'merging') {
       this.#handlers.mergeOn(state.id)
       return true
     }
-    if (state.role !== 'primary' || reason !== 'told') return false
+    if (state.role !== 'primary' || this.#handlers.isHandedOver(state.id)) return false
     this.#conceded.delete(state.id)
     state.role = 'merging'
     state.holding = false
@@ -362,7 +366,8 @@ export class Rows {
     const isLeftOut = (peer: Peer): boolean => peer.dead && !state.backups.includes(peer)
     if (was === 'primary' ? !before.some(isLeftOut) : was !== 'backup') return
     const version = was === 'primary' ? state.settledVersion : state.lastVersion
-    state.partedVersion = Math.min(state.partedVersion || Infinity, version)
+    state.partedVersion = Math.min(state.partedVersion || Infinity, Math.max(1, version))
+    this.#handlers.parted()
   }
 
   /** Nobody had it any more: the loss is said loudly, and the bucket goes on with nothing in it. */

@@ -142,7 +142,7 @@ const FIELDS: {
   accept: fc.record({ move: count }),
   busy: fc.record({ move: count, reason: text }),
   items: fc.record({ move: count, payload }),
-  caughtUp: fc.record({ move: count, seq: count }),
+  caughtUp: fc.record({ move: count, seq: count, parted: time }),
   cancel: fc.record({ move: count, reason: text }),
   ship: inMask.chain((place) =>
     fc.record({
@@ -166,6 +166,7 @@ const FIELDS: {
         seq: count,
         pending: count,
         seenVersion: time,
+        parted: time,
         untold: count
       }),
       { maxLength: 4 }
@@ -437,7 +438,7 @@ describe('refusals', () => {
   })
 
   it.each([NaN, Infinity])('refuses a sync mark that has seen version %s', (seenVersion) => {
-    const mark = { bucket: 1, epoch: 1, seq: 1, pending: 0, seenVersion, untold: 0 }
+    const mark = { bucket: 1, epoch: 1, seq: 1, pending: 0, seenVersion, parted: 0, untold: 0 }
     const bytes = encode({ kind: 'sync', buckets: [mark] })
     expect(() => decodeMessage(bytes)).toThrow(FormatError)
   })

@@ -70,7 +70,13 @@ export type Message =
   /** Stage `copy`: whole items, and the writes that follow those already sent are in `batch`. */
   | { readonly kind: 'items'; readonly move: number; readonly payload: Uint8Array }
   /** Stage `caught up`: that was all; `seq` is the bucket's write number so far. */
-  | { readonly kind: 'caughtUp'; readonly move: number; readonly seq: number }
+  | {
+      readonly kind: 'caughtUp'
+      readonly move: number
+      readonly seq: number
+      /** Copies of this bucket elsewhere may differ from this version on; 0 if none does. */
+      readonly parted: number
+    }
   | { readonly kind: 'cancel'; readonly move: number; readonly reason: string }
   /** A backup asks the primary to ship its copy to another node and to strike it. */
   | {
@@ -161,6 +167,8 @@ export interface SyncMark {
   readonly pending: number
   /** Tombstones up to this version may go. */
   readonly seenVersion: number
+  /** Copies elsewhere may differ from this version on; 0 if none does. */
+  readonly parted: number
   /** Of so many of the last writes watchers may not have been told yet. */
   readonly untold: number
 }
@@ -276,6 +284,7 @@ export function encodeMessage(message: Message, w: ByteWriter): void {
     case 'caughtUp':
       w.varint(message.move)
       w.varint(message.seq)
+      w.f64(message.parted)
       return
     case 'ship':
       w.u16(message.bucket)
@@ -310,6 +319,7 @@ export function encodeMessage(message: Message, w: ByteWriter): void {
         w.varint(mark.seq)
         w.varint(mark.pending)
         w.f64(mark.seenVersion)
+        w.f64(mark.parted)
         w.varint(mark.untold)
       }
       return
@@ -425,7 +435,7 @@ function decodeFields(kind: MessageKind, r: ByteReader): Message {
     case 'items':
       return { kind, move: r.varint(), payload: readRest(r) }
     case 'caughtUp':
-      return { kind, move: r.varint(), seq: r.varint() }
+      return { kind, move: r.varint(), seq: r.varint(), parted: readMoment(r) }
     case 'ship': {
       const [bucket, mask, epoch] = [r.u16(), readMask(r), r.varint()]
       if (bucket > mask) throw new FormatError(`bucket ${bucket} is beyond mask ${mask}`)
@@ -449,10 +459,10 @@ function decodeFields(kind: MessageKind, r: ByteReader): Message {
       return { kind, bucket: r.u16(), epoch: r.varint() }
     case 'sync': {
       const buckets: SyncMark[] = []
-      for (let count = r.count(14); count > 0; count--) {
+      for (let count = r.count(22); count > 0; count--) {
         const [bucket, epoch, seq, pending] = [r.u16(), r.varint(), r.varint(), r.varint()]
-        const [seenVersion, untold] = [readMoment(r), r.varint()]
-        buckets.push({ bucket, epoch, seq, pending, seenVersion, untold })
+        const [seenVersion, parted, untold] = [readMoment(r), readMoment(r), r.varint()]
+        buckets.push({ bucket, epoch, seq, pending, seenVersion, parted, untold })
       }
       return { kind, buckets }
     }
