@@ -294,7 +294,7 @@ export class Requests {
     call.key.set(bytes, view, offset, length, hash)
     call.bytes = bytes
     call.view = view
-    if (this.#execution.perform(call, parser, command, state)) {
+    if (this.#execution.perform(call, parser, command, state.items)) {
       if (call.change !== undefined) {
         this.#execution.written(call, state, bytes.subarray(start, after))
         if (session.acksAll) this.#copies.gateWrite(state, this.#gates)

@@ -1,13 +1,22 @@
 /** All commands about several keys, by their names. */
 import type { Arguments } from '../../commands/arguments.js'
 import type { Composite } from '../../commands/composite.js'
+import { ITEM_COMPOSITES } from '../../commands/item-copy.js'
+import { LIST_COMPOSITES } from '../../commands/list-move.js'
+import { SET_COMPOSITES } from '../../commands/set-algebra.js'
+import { ZSET_COMPOSITES } from '../../commands/zset-algebra.js'
 import { MEMORY_USAGE, OBJECT_PARTS } from '../../commands/object.js'
 import { EACH_KEY, MSETNX } from '../../commands/several-keys.js'
 
-export const COMPOSITES: readonly Composite[] = [MSETNX]
+export const COMPOSITES: readonly Composite[] = [
+  ...ITEM_COMPOSITES,
+  ...SET_COMPOSITES,
+  ...LIST_COMPOSITES,
+  ...ZSET_COMPOSITES
+]
 
 const BY_NAME = new Map(
-  [...COMPOSITES, ...EACH_KEY, ...OBJECT_PARTS, MEMORY_USAGE].map((one) => [one.name, one])
+  [...COMPOSITES, MSETNX, ...EACH_KEY, ...OBJECT_PARTS, MEMORY_USAGE].map((one) => [one.name, one])
 )
 
 /** The composite that these arguments call, parts of containers included. */

@@ -206,7 +206,8 @@ export class Errands implements Door {
       reply.reset()
       reply.protocol = slot.session.protocol
       const gates: Gate[] = []
-      if (this.execution.perform(call, parser, command, state)) this.#finish(slot, state, gates)
+      if (this.execution.perform(call, parser, command, state.items))
+        this.#finish(slot, state, gates)
       this.fill(slot, reply.bytes.slice(0, reply.length), gates)
       return
     }

@@ -12,6 +12,7 @@ import { findCommand, hasArity } from '../../commands/registry.js'
 import { assert } from '../../core/assert.js'
 import type { Random } from '../../core/random.js'
 import type { Bucket } from '../../store/bucket.js'
+import type { Key } from '../../store/key.js'
 import { HybridClock } from '../../store/clock.js'
 import { StoreLimitError } from '../../store/slab.js'
 import { type Protocol, ReplyWriter } from '../../wire/resp/reply-writer.js'
@@ -58,11 +59,11 @@ export class Execution {
    * Executes the command whose bytes and key the call points at. A limit of the store is the client's to hear,
    * and changes nothing.
    */
-  perform(call: Call, parser: RequestParser, command: Command, state: BucketState): boolean {
+  perform(call: Call, parser: RequestParser, command: Command, bucket: Bucket): boolean {
     const { now, clock } = this.#cluster
     const write = command.flags.includes('write')
     call.begin()
-    call.bucket = state.items
+    call.bucket = bucket
     call.version = write ? clock.next(now) : 0
     // A write's time is in its version, so that backups execute it at the very same moment.
     call.now = write ? HybridClock.toMs(call.version) : now
@@ -90,9 +91,20 @@ export class Execution {
     }
   }
 
-  /** What a composite works with on this bucket. */
+  /** What a composite works with on a bucket of this node. */
   workOn(state: BucketState, args: Arguments, reply: ReplyWriter): BucketWork {
-    return new BucketWork(this, { state, args, reply, call: this.#call, cluster: this.#cluster })
+    const written = (call: Call, raw: Uint8Array): void => this.written(call, state, raw)
+    return this.createWork(state.items, { args, reply, written })
+  }
+
+  /** The same on any bucket; `written` hears of every change. */
+  createWork(
+    bucket: Bucket,
+    of: { args: Arguments; reply: ReplyWriter; written: Written }
+  ): BucketWork {
+    const { now, store } = this.#cluster
+    const { random } = this.#call
+    return new BucketWork(this, { ...of, bucket, key: store.createKey(), now, random })
   }
 
   parse(request: Uint8Array): Arguments {
@@ -103,9 +115,9 @@ export class Execution {
 
   /** One command of a composite; gives its reply. */
   runPart(
-    state: BucketState,
+    bucket: Bucket,
     request: Uint8Array,
-    protocol: Protocol = 2
+    { written, protocol }: { written: Written; protocol: Protocol }
   ): { reply: Uint8Array; changed: boolean } {
     const parser = this.#parser
     const call = this.#call
@@ -120,11 +132,24 @@ export class Execution {
     call.view = view
     this.#reply.reset()
     this.#reply.protocol = protocol
-    const done = this.perform(call, parser, command, state)
+    const done = this.perform(call, parser, command, bucket)
     const changed = done && call.change !== undefined
-    if (changed) this.written(call, state, request)
+    if (changed) written(call, request)
     return { reply: this.#reply.bytes.slice(0, this.#reply.length), changed }
   }
+}
+
+/** A change was made by this call, whose command came as these bytes. */
+export type Written = (call: Call, raw: Uint8Array) => void
+
+interface WorkParts {
+  readonly args: Arguments
+  readonly reply: ReplyWriter
+  readonly bucket: Bucket
+  readonly key: Key
+  readonly now: number
+  readonly random: Random
+  readonly written: Written
 }
 
 export class BucketWork implements Work {
@@ -136,26 +161,23 @@ export class BucketWork implements Work {
   /** Something was written. */
   changed = false
   readonly #execution: Execution
-  readonly #state: BucketState
-  readonly #call: Call
+  readonly #key: Key
+  readonly #written: Written
 
-  constructor(
-    execution: Execution,
-    of: { state: BucketState; args: Arguments; reply: ReplyWriter; call: Call; cluster: Cluster }
-  ) {
+  constructor(execution: Execution, parts: WorkParts) {
     this.#execution = execution
-    this.#state = of.state
-    this.#call = of.call
-    this.args = of.args
-    this.reply = of.reply
-    this.bucket = of.state.items
-    this.now = of.cluster.now
-    this.random = of.call.random
+    this.#key = parts.key
+    this.#written = parts.written
+    this.args = parts.args
+    this.reply = parts.reply
+    this.bucket = parts.bucket
+    this.now = parts.now
+    this.random = parts.random
   }
 
   find(key: Uint8Array): number {
     const hash = this.#execution.hash.hash(key, 0, key.length)
-    return this.bucket.find(this.#call.key.setBytes(key, hash), this.now)
+    return this.bucket.find(this.#key.setBytes(key, hash), this.now)
   }
 
   run(...args: (string | Uint8Array)[]): Uint8Array {
@@ -164,7 +186,8 @@ export class BucketWork implements Work {
   }
 
   runRequest(request: Uint8Array, protocol: Protocol = 2): Uint8Array {
-    const { reply, changed } = this.#execution.runPart(this.#state, request, protocol)
+    const options = { written: this.#written, protocol }
+    const { reply, changed } = this.#execution.runPart(this.bucket, request, options)
     if (changed) this.changed = true
     return reply
   }
@@ -172,16 +195,20 @@ export class BucketWork implements Work {
   /** Executes a command about one key or several of this bucket; gives its reply. */
   runAny(request: Uint8Array, protocol: Protocol): Uint8Array {
     const args = this.#execution.parse(request)
-    const composite = compositeOf(args)
     const command = findCommand(request, args.offset(0), args.length(0))
     if (command !== undefined && hasArity(command, args.count)) {
       return this.runRequest(request, protocol)
     }
+    const composite = compositeOf(args)
     assert(composite !== undefined, 'a transaction of commands that are none')
     const reply = new ReplyWriter({ protocol, initialBytes: 256 })
-    const work = this.#execution.workOn(this.#state, args, reply)
-    composite.execute(work)
-    if (work.changed) this.changed = true
+    const error = composite.keys(args)
+    if (typeof error === 'string') reply.error(error)
+    else {
+      const work = this.#execution.createWork(this.bucket, { args, reply, written: this.#written })
+      composite.execute(work)
+      if (work.changed) this.changed = true
+    }
     return reply.bytes.slice(0, reply.length)
   }
 }

@@ -6,8 +6,9 @@
 import type { Arguments } from '../../commands/arguments.js'
 import type { Composite } from '../../commands/composite.js'
 import { CROSS_SLOT } from '../../commands/error-text.js'
-import { EACH_KEY } from '../../commands/several-keys.js'
+import { EACH_KEY, MSETNX } from '../../commands/several-keys.js'
 import type { Slot } from '../session.js'
+import { executeApart } from './apart.js'
 import { COMPOSITES } from './composites.js'
 import type { Door, DoorCommand } from './door.js'
 
@@ -61,5 +62,10 @@ export const SEVERAL_KEYS_COMMANDS: readonly DoorCommand[] = [
       door.scatter(slot, parts, (replies, reply) => each.combine(replies, reply))
     })
   ),
-  ...COMPOSITES.map((composite) => compositeCommand(composite))
+  compositeCommand(MSETNX),
+  ...COMPOSITES.map((composite) =>
+    compositeCommand(composite, (door, slot, args, places) =>
+      executeApart(door, composite, { slot, args, places })
+    )
+  )
 ]
