@@ -11,6 +11,7 @@ import { wrongArity } from './error-text.js'
 import { EXPIRY_COMMANDS } from './expiry.js'
 import { HASH_COMMANDS } from './hash.js'
 import { HASH_COUNT_COMMANDS } from './hash-count.js'
+import { ITEM_COMMANDS } from './item-copy.js'
 import { KEY_COMMANDS } from './key.js'
 import { LIST_COMMANDS } from './list.js'
 import { LIST_EDIT_COMMANDS } from './list-edit.js'
@@ -38,7 +39,8 @@ export const COMMANDS: readonly Command[] = [
   ...ZSET_COMMANDS,
   ...ZSET_RANGE_COMMANDS,
   ...ZSET_TAKE_COMMANDS,
-  ...VERSION_COMMANDS
+  ...VERSION_COMMANDS,
+  ...ITEM_COMMANDS
 ]
 
 const PACKED_BYTES = 8
