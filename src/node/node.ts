@@ -292,6 +292,7 @@ export class Node implements Cluster {
     return new Rows(this, this.#agreement, {
       release: (state) => this.#requests.releaseHeld(state, this.#now),
       changed: () => {
+        this.#onAcked()
         this.#requests.rowsChanged(this.#now)
         this.#balancer.wake()
       },

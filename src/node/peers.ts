@@ -43,6 +43,8 @@ export class Peer {
   /** Frames that went with a former life, from the one behind the first to the second. */
   #lostFrom = 0
   #lostTo = 0
+  /** Frames with writes that it did not take, by bucket. */
+  readonly #refused = new Map<number, { readonly from: number; readonly to: number }>()
 
   constructor(name: NodeName, address: string, options: { now: number; retransmitMs: number }) {
     this.name = name
@@ -65,7 +67,37 @@ export class Peer {
   hasProcessed(frame: number): boolean {
     if (this.waived >= frame) return true
     if (frame > this.#lostFrom && frame <= this.#lostTo) return false
-    return this.stream.acked >= frame
+    if (this.stream.acked < frame) return false
+    for (const { from, to } of this.#refused.values()) if (frame > from && frame <= to) return false
+    return true
+  }
+
+  /**
+   * It has not taken the writes of a bucket, up to this frame, although it will acknowledge the frames: until the row
+   * names it no more, they do not count as processed. Writes of other buckets in these frames wait with them.
+   */
+  refuse(bucket: number, frame: number): void {
+    const from = this.#refused.get(bucket)?.from ?? this.stream.acked
+    this.#refused.set(bucket, { from, to: Math.max(frame, this.#refused.get(bucket)?.to ?? 0) })
+  }
+
+  hasRefused(bucket: number): boolean {
+    return this.#refused.has(bucket)
+  }
+
+  get refuses(): boolean {
+    return this.#refused.size > 0
+  }
+
+  /** The row does not name it any more. */
+  excuse(bucket: number): void {
+    this.#refused.delete(bucket)
+  }
+
+  split(old: number, mask: number): void {
+    for (const [bucket, range] of [...this.#refused]) {
+      for (let piece = bucket; piece <= mask; piece += old + 1) this.#refused.set(piece, range)
+    }
   }
 
   /** Something was lost with its former life that may still be waited for. */

@@ -159,7 +159,8 @@ export class Repair {
 
   /** It can be heard but takes nothing in, or it is gone. */
   #isUseless(bucket: number, node: NodeIndex): boolean {
-    return this.isGone(bucket, node) || this.#isStalled(this.#cluster.peerOf(node))
+    const peer = this.#cluster.peerOf(node)
+    return this.isGone(bucket, node) || this.#isStalled(peer) || peer?.hasRefused(bucket) === true
   }
 
   #isStalled(peer: Peer | undefined): boolean {
@@ -180,7 +181,8 @@ export class Repair {
   #waitingPeers(): Peer[] {
     const waiting: Peer[] = []
     for (const peer of this.#cluster.peers.all()) {
-      if (peer.dead || peer.broken || peer.suspect || peer.owes || this.#isStalled(peer)) {
+      const { dead, broken, suspect, owes, refuses } = peer
+      if (dead || broken || suspect || owes || refuses || this.#isStalled(peer)) {
         waiting.push(peer)
       }
     }

@@ -90,6 +90,7 @@ export class Requests {
     this.#sessions.delete(id)
     this.#forget(session)
     this.#watches.closeSession(id)
+    this.#errands.feed.remove(id)
   }
 
   request(id: number, bytes: Uint8Array, _now: number): void {
@@ -153,6 +154,7 @@ export class Requests {
 
   /** The rows of some buckets changed: whoever waits tries again. */
   rowsChanged(_now: number): void {
+    this.#errands.feed.rowsChanged()
     for (const session of [...this.#errands.parked]) this.#retry(session)
     this.#finishTurn()
   }

@@ -209,6 +209,9 @@ export class Rows {
     const node = table.indexOf(peer.name)
     if (bucket > table.mask || table.primaryOf(bucket) !== view.self) return
     if (!table.isHolder(bucket, node)) return
+    const state = this.#cluster.buckets[bucket]
+    const place = state?.backups.indexOf(peer) ?? -1
+    if (state !== undefined && place >= 0) peer.refuse(bucket, state.lastFrames[place])
     const holders = holdersOf(table, bucket).filter((holder) => holder !== node)
     this.change([{ bucket, holders }], `${peer.name} is behind`)
   }
@@ -253,6 +256,7 @@ export class Rows {
     const states = buckets.filter((state) => state !== undefined)
     for (const state of states) this.#splitState(state, old)
     this.#agreement.split(old, mask)
+    for (const peer of peers.all()) peer.split(old, mask)
     this.#fresh.clear()
     this.#handlers.splitDone(old, mask)
     outbox.event({ kind: 'split', mask, reason })
@@ -302,6 +306,10 @@ export class Rows {
     else if (state !== undefined && !this.#handlers.isIncoming(bucket)) {
       if (config.sabotage === 'serve-after-hand-over' && state.role === 'primary') return
       this.#drop(state)
+    }
+    for (const peer of this.#cluster.peers.all()) {
+      if (!peer.refuses || buckets[bucket]?.backups.includes(peer) === true) continue
+      peer.excuse(bucket)
     }
     this.#handlers.rowChanged(bucket)
   }

@@ -10,6 +10,7 @@ import { INFO } from './info.js'
 import { MEMORY, OBJECT } from './object-command.js'
 import { KEYSPACE_COMMANDS } from './keyspace.js'
 import { SEVERAL_KEYS_COMMANDS } from './several-keys.js'
+import { OC_TABLE } from './table-command.js'
 import { TRANSACTION_COMMANDS } from './transaction.js'
 import { OC_WATCH } from './watch-command.js'
 import type { DoorCommand } from './door.js'
@@ -28,6 +29,7 @@ export const DOOR_COMMANDS: readonly DoorCommand[] = [
   INFO,
   MEMORY,
   OBJECT,
+  OC_TABLE,
   OC_WATCH
 ]
 

@@ -4,6 +4,7 @@ import type { ReplyWriter } from '../../wire/resp/reply-writer.js'
 import type { BucketState } from '../bucket-state.js'
 import type { Cluster } from '../cluster.js'
 import type { Session, Slot } from '../session.js'
+import type { TableFeed } from '../table-feed.js'
 import type { Watches } from '../watches.js'
 import type { Execution } from './execution.js'
 import type { RankOrder } from './rank.js'
@@ -19,6 +20,7 @@ export type Act = (state: BucketState, reply: ReplyWriter) => boolean
 export interface Door {
   readonly cluster: Cluster
   readonly watches: Watches
+  readonly feed: TableFeed
   readonly execution: Execution
   readonly ranks: RankOrder
   readonly settings: DoorSettings

@@ -20,6 +20,7 @@ import type { Cluster } from '../cluster.js'
 import type { Copies } from '../copies.js'
 import type { Peer } from '../peers.js'
 import { type Gate, type Session, Slot, type Wait } from '../session.js'
+import { TableFeed } from '../table-feed.js'
 import type { Watches } from '../watches.js'
 import { findDoorCommand } from './commands.js'
 import type { Act, Combine, Door, Next } from './door.js'
@@ -37,6 +38,7 @@ const HOPS_MAX = 6
 export class Errands implements Door {
   readonly cluster: Cluster
   readonly watches: Watches
+  readonly feed: TableFeed
   readonly execution: Execution
   readonly ranks: RankOrder
   readonly lanes: Lanes
@@ -66,6 +68,7 @@ export class Errands implements Door {
     const hash = placementHash(cluster.config.hash)
     this.cluster = cluster
     this.watches = watches
+    this.feed = new TableFeed(cluster)
     this.execution = new Execution(cluster, { copies, watches, hash })
     this.ranks = new RankOrder(hash)
     this.lanes = new Lanes(cluster)
