@@ -35,6 +35,8 @@ export interface Inspection {
   readonly queuedBytes: number
   /** Copies it began to ship so far. */
   readonly shipped: number
+  /** Changes of rows whose outcome it does not know yet. */
+  readonly deciding?: number
   /** Who decides, as far as it knows; absent in nodes that do not vote. */
   readonly voters?: {
     readonly version: number

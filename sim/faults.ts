@@ -254,6 +254,7 @@ export class FaultPlan {
     const simulation = this.#simulation
     const running = simulation.hosts.filter((host) => host.node !== undefined)
     const { name } = this.#random.pick(running)
+    if (!this.#mayLose(name)) return false
     if (this.#random.chance(0.5)) {
       this.#takeDown(name, this.#random.chance(0.5))
       return true
@@ -270,6 +271,12 @@ export class FaultPlan {
     if (this.#restarts.size >= copies - 1) return false
     const view = simulation.view()
     return hasAllCopies(view) && this.#staysDecided(view)
+  }
+
+  /** A node that is changing rows may be the only one that holds something by a row that nobody has learned yet. */
+  #mayLose(name: string): boolean {
+    if (!this.#options.carefulCrashes) return true
+    return (this.#simulation.host(name).node?.inspect().deciding ?? 0) === 0
   }
 
   /** Whether those who decide can lose any one of them and still be a majority. */
@@ -304,7 +311,8 @@ export class FaultPlan {
       for (const other of others) network.mend(name, other)
       this.#fading = false
       const isUp = simulation.host(name).node !== undefined
-      if (!this.#stopped && isUp && this.#mayCrash()) this.#takeDown(name, true)
+      if (!this.#stopped && isUp && this.#mayCrash() && this.#mayLose(name))
+        this.#takeDown(name, true)
     })
     return true
   }

@@ -71,6 +71,8 @@ interface Attempt {
   value: RegisterValue | undefined
   retryMs: number
   tries: number
+  /** Some voter may have accepted it: from here on only the outcome ends it, wanted or not. */
+  proposed: boolean
 }
 
 /** After a collision the next try comes after up to this much, more after each. */
@@ -150,7 +152,8 @@ export class Agreement {
           refusals: new Set(),
           value: undefined,
           retryMs: 0,
-          tries: 0
+          tries: 0,
+          proposed: false
         }
         this.#attempts.set(wish.register, attempt)
         this.#try(attempt)
@@ -281,7 +284,7 @@ export class Agreement {
   #try(attempt: Attempt): void {
     const { wish } = attempt
     const { config } = this.#cluster
-    if (wish.isWanted?.() === false) {
+    if (!attempt.proposed && wish.isWanted?.() === false) {
       this.#attempts.delete(wish.register)
       wish.done?.(false)
       return
@@ -415,6 +418,7 @@ export class Agreement {
     const { register } = attempt.wish
     const { name } = this.#cluster.config
     attempt.phase = 'accept'
+    attempt.proposed = true
     this.#await(attempt)
     attempt.value = value
     attempt.answers.clear()

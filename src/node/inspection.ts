@@ -38,6 +38,8 @@ export interface Inspection {
   readonly queuedBytes: number
   readonly shipped: number
   readonly voters: VotersDescription
+  /** Changes of rows whose outcome it does not know yet. */
+  readonly deciding: number
   /** Keys of which one of two versions was dropped when two sides of a cut met again. */
   readonly conflicts: number
 }
@@ -50,7 +52,7 @@ export interface VotersDescription extends VoterSet {
 
 export function inspect(
   cluster: Cluster,
-  more: Pick<Inspection, 'moves' | 'shipped' | 'queuedBytes' | 'voters' | 'conflicts'>
+  more: Pick<Inspection, 'moves' | 'shipped' | 'queuedBytes' | 'voters' | 'conflicts' | 'deciding'>
 ): Inspection {
   const { table } = cluster
   return {

@@ -248,7 +248,15 @@ export class Node implements Cluster {
     const { set, byMajority } = this.#voting
     const voters = { ...set, byMajority, mayServe: this.mayServe() }
     const { conflicts } = this.#merges
-    return inspect(this, { moves: this.#moves.describe(), shipped, queuedBytes, voters, conflicts })
+    const deciding = this.#agreement.pending
+    return inspect(this, {
+      moves: this.#moves.describe(),
+      shipped,
+      queuedBytes,
+      voters,
+      conflicts,
+      deciding
+    })
   }
 
   peerOf(node: NodeIndex): Peer | undefined {
