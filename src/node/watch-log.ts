@@ -8,7 +8,6 @@
  * watchers can be told that they missed something instead of believing that they did not.
  */
 import type { WatchEvent } from '../wire/peer/message.js'
-import type { BucketState } from './bucket-state.js'
 import type { Peer } from './peers.js'
 
 /** Events a bucket keeps. More than this between two marks of a second can only be told again as a gap. */
@@ -144,16 +143,6 @@ export class EventLog {
     this.#lostUpTo = 0
     this.#gap = 'none'
   }
-}
-
-/** What the last write of a bucket waits for before it may be shown to anybody. */
-export function gatesOf(state: BucketState): Gate[] {
-  const gates = state.backups.map((peer, i) => ({ peer, frame: state.lastFrames[i] }))
-  const { forwarding } = state
-  if (forwarding?.gating === true) {
-    gates.push({ peer: forwarding.peer, frame: forwarding.lastFrame })
-  }
-  return gates
 }
 
 function isOpen({ peer, frame }: Gate): boolean {

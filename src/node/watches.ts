@@ -15,7 +15,7 @@ import type { Cluster } from './cluster.js'
 import type { Peer } from './peers.js'
 import { Delivery } from './watch-delivery.js'
 import { WatchList, type OwnWatch } from './watch-list.js'
-import { EventLog, gatesOf, type Gate } from './watch-log.js'
+import { EventLog, type Gate } from './watch-log.js'
 
 /** Events per message when a log is handed to the target of a move. */
 const UNTOLD_EVENTS = 1000
@@ -227,4 +227,14 @@ export class Watches {
 function numberOf(state: BucketState): number | undefined {
   if (state.role !== 'incoming') return state.seq
   return state.caughtUp ? (state.shared?.seq ?? state.seq) : undefined
+}
+
+/** What the last write of a bucket waits for before it may be shown to anybody. */
+function gatesOf(state: BucketState): Gate[] {
+  const gates = state.backups.map((peer, i) => ({ peer, frame: state.lastFrames[i] }))
+  const { forwarding } = state
+  if (forwarding?.gating === true) {
+    gates.push({ peer: forwarding.peer, frame: forwarding.lastFrame })
+  }
+  return gates
 }
