@@ -1,0 +1,95 @@
+/** The settings of one cluster from the configuration file and the flags, with all that is wrong in either. */
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { judgeAddress } from '../config/address.js'
+import { OpenClusterError } from '../errors.js'
+import { findSetupProblems } from '../elastic/setup.js'
+import { SettingsReader, type ElasticSettings } from '../elastic/settings.js'
+import { readPolicyFlags, type LoadbalanceValues } from './loadbalance-options.js'
+
+const FILE_BYTES_MAX = 1024 * 1024
+const CLUSTER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
+/** A cluster to look at without having one: a queue that is shown, and in which nothing is to be done. */
+const DEMO_CLUSTER = 'demo'
+const DEMO_FACTS = fileURLToPath(new URL('../elastic/demo-facts.js', import.meta.url))
+
+export interface LoadbalanceSettings {
+  readonly settings: ElasticSettings
+  readonly stateFolder: string
+  readonly problems: readonly OpenClusterError[]
+}
+
+export function loadLoadbalanceSettings(
+  cluster: string,
+  values: LoadbalanceValues,
+  env: Readonly<Record<string, string | undefined>>
+): LoadbalanceSettings {
+  const problems: OpenClusterError[] = []
+  const complain = (message: string): unknown =>
+    problems.push(new OpenClusterError('OC_BAD_OPTION', message))
+  if (!CLUSTER_NAME.test(cluster)) {
+    complain(
+      `${cluster}: a cluster's name is up to 63 letters, digits, dots, dashes or underscores`
+    )
+  }
+  if (values.node !== undefined) {
+    const problem = judgeAddress(values.node)
+    if (problem !== undefined) complain(`--node ${values.node}: ${problem}`)
+  }
+  const path = values.config ?? env['OPENCLUSTER_CONFIG']
+  const found = path === undefined ? undefined : readCluster(path, cluster, complain)
+  const reader = new SettingsReader()
+  const read = reader.read(found ?? {}, `elastic.${cluster}`)
+  for (const problem of reader.problems) complain(`${path ?? ''}: ${problem}`)
+  const settings = applyFlags(cluster, read, values)
+  if (problems.length === 0) for (const problem of findSetupProblems(settings)) complain(problem)
+  const stateFolder = resolve(
+    values['state-dir'] ?? join(homedir(), '.opencluster', 'elastic', cluster)
+  )
+  return { settings, stateFolder, problems }
+}
+
+function readCluster(path: string, cluster: string, complain: (text: string) => unknown): unknown {
+  try {
+    const text = readFileSync(path, 'utf8')
+    if (text.length > FILE_BYTES_MAX) throw new Error('the file is too large')
+    const content: unknown = JSON.parse(text)
+    const elastic = (content as { elastic?: unknown } | null)?.elastic
+    if (typeof elastic !== 'object' || elastic === null) throw new Error('no object `elastic`')
+    if (!Object.hasOwn(elastic, cluster)) {
+      const names = Object.keys(elastic).join(', ')
+      throw new Error(`no cluster ${cluster} in \`elastic\`; there are: ${names || 'none'}`)
+    }
+    return (elastic as Record<string, unknown>)[cluster]
+  } catch (error) {
+    complain(`${path}: ${error instanceof Error ? error.message : String(error)}`)
+    return undefined
+  }
+}
+
+function applyFlags(
+  cluster: string,
+  settings: ElasticSettings,
+  values: LoadbalanceValues
+): ElasticSettings {
+  const { source, provider } = settings
+  const sourceKind = values.source ?? source.kind
+  const providerKind = values.provider ?? provider.kind
+  const given = values['source-command']
+  const demo = cluster === DEMO_CLUSTER ? [process.execPath, DEMO_FACTS] : undefined
+  const command = given === undefined ? (source.command ?? demo) : ['sh', '-c', given]
+  const node = values.node ?? source.node
+  return {
+    ...settings,
+    source: {
+      ...source,
+      ...(sourceKind === undefined ? {} : { kind: sourceKind }),
+      ...(command === undefined ? {} : { command }),
+      ...(node === undefined ? {} : { node })
+    },
+    provider: { ...provider, ...(providerKind === undefined ? {} : { kind: providerKind }) },
+    policy: { ...settings.policy, ...readPolicyFlags(values) }
+  }
+}

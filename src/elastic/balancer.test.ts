@@ -1,0 +1,352 @@
+// Whole passes with real commands: the source is a file that is printed, machines are files in a folder.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Decision } from '../core/scaling/decision.js'
+import { runLoop } from './loop.js'
+import { SettingsReader } from './settings.js'
+import { createElastic, findSetupProblems, type Elastic } from './setup.js'
+import { StateStore } from './state-store.js'
+
+const signal = new AbortController().signal
+const MINUTE_MS = 60_000
+let folder: string
+let now: number
+let lines: string[]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'opencluster-balancer-'))
+  mkdirSync(join(folder, 'machines'))
+  now = 1_800_000_000_000
+  lines = []
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const machines = (): string[] => readdirSync(join(folder, 'machines')).sort()
+const launch = (...names: string[]): void => {
+  for (const name of names) writeFileSync(join(folder, 'machines', name), '')
+}
+
+interface Host {
+  name: string
+  slots: number
+  [field: string]: unknown
+}
+
+const MASTER = { name: 'master', role: 'master', slots: 0 }
+
+function answer(hosts: readonly Host[], jobs: readonly object[]): void {
+  writeFileSync(join(folder, 'facts.json'), JSON.stringify({ hosts: [MASTER, ...hosts], jobs }))
+}
+
+const waiting = (id: string, minutes: number): object => ({
+  id,
+  slots: 2,
+  submittedAt: now - minutes * MINUTE_MS
+})
+
+function create(
+  options: {
+    policy?: object
+    isDryRun?: boolean
+    provider?: object
+    source?: object
+    onLine?: () => void
+  } = {}
+): Elastic & {
+  store: StateStore
+} {
+  const reader = new SettingsReader()
+  const list = `ls ${folder}/machines | sed 's/\\(.*\\)#.*/\\1 &/;t;s/.*/& &/' | sed 's/\\(.*\\) \\(.*\\)/{"name":"\\1","id":"\\2"}/' | paste -sd, | sed 's/^/[/;s/$/]/'`
+  const settings = reader.read(
+    {
+      source: {
+        kind: 'command',
+        command: `cat ${folder}/facts.json`,
+        timeoutMs: 1000,
+        ...options.source
+      },
+      provider: {
+        kind: 'command',
+        add: `touch ${folder}/machines/$OC_HOST`,
+        remove: `rm -f ${folder}/machines/$OC_ID`,
+        list,
+        timeoutMs: 2000,
+        ...options.provider
+      },
+      pricePerHour: 0.25,
+      policy: { template: { slots: 2, queues: [] }, ...options.policy }
+    },
+    'elastic.lab'
+  )
+  expect([...reader.problems, ...findSetupProblems(settings)]).toEqual([])
+  const isDryRun = options.isDryRun === true
+  const store = new StateStore(join(folder, 'state.json'), now, { isReadOnly: isDryRun })
+  const elastic = createElastic({
+    cluster: 'lab',
+    settings,
+    stateFolder: folder,
+    store,
+    nodeArgv: [],
+    statusArgv: [],
+    isDryRun,
+    isExplaining: false,
+    now: () => now,
+    report: (line) => {
+      lines.push(line)
+      options.onLine?.()
+    }
+  })
+  return { ...elastic, store }
+}
+
+describe('a pass', () => {
+  test('adds what is missing, with the next number', async () => {
+    launch('node004')
+    answer([{ name: 'node004', slots: 2, used: 2 }], [waiting('7', 16)])
+    const { balancer } = create()
+    await balancer.pass(signal)
+    expect(machines()).toEqual(['node004', 'node005'])
+    expect(lines.join('\n')).toContain('node005: added')
+  })
+
+  test('asks for no second host while the first one comes', async () => {
+    answer([], [waiting('7', 16)])
+    const { balancer } = create({ provider: { wait: 'exit 75' } })
+    for (let pass = 0; pass < 5; pass++) {
+      await balancer.pass(signal)
+      now += MINUTE_MS
+      answer([], [waiting('7', 16)])
+    }
+    expect(machines()).toEqual(['node001'])
+  })
+
+  test('removes what idles, and nothing that it did not launch', async () => {
+    launch('node001')
+    const idle = { slots: 2, launchedAt: now - 50 * MINUTE_MS }
+    answer(
+      [
+        { name: 'node001', ...idle },
+        { name: 'other', ...idle }
+      ],
+      []
+    )
+    const { balancer, store } = create({ policy: { cooldownDownMs: 0 } })
+    await balancer.pass(signal)
+    now += MINUTE_MS
+    await balancer.pass(signal)
+    expect(machines()).toEqual([])
+    expect(store.records).toEqual([])
+  })
+
+  test('a dry run says what it would do and touches nothing', async () => {
+    answer([], [waiting('7', 16)])
+    const { balancer } = create({ isDryRun: true })
+    await balancer.pass(signal)
+    expect(lines.join('\n')).toContain('would add 1 host')
+    expect(readdirSync(folder).sort()).toEqual(['facts.json', 'machines'])
+    expect(machines()).toEqual([])
+  })
+
+  test.each([
+    ['half an answer', '{"hosts":[],"jobs":['],
+    ['an impossible number', '{"hosts":[{"name":"a","slots":-2}],"jobs":[]}'],
+    ['a host twice', '{"hosts":[{"name":"a","slots":2},{"name":"a","slots":2}],"jobs":[]}'],
+    ['no answer', ''],
+    ['a job from the future', '{"hosts":[],"jobs":[{"id":1,"submittedAt":1900000000000}]}']
+  ])('%s changes nothing and is one line', async (_, text) => {
+    launch('node001')
+    writeFileSync(join(folder, 'facts.json'), text)
+    const { balancer } = create({ policy: { hostsMin: 3 } })
+    const { decision } = await balancer.pass(signal)
+    expect(decision?.actions ?? []).toEqual([])
+    expect(machines()).toEqual(['node001'])
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatch(/^nothing is changed: /)
+  })
+
+  test.each([
+    ['fails', 'echo quota exceeded >&2; exit 1', /quota exceeded/],
+    ['prints nonsense', 'echo hello', /a JSON list expected/],
+    ['hangs', 'sleep 60', /no answer within/]
+  ])('a provider whose list %s changes nothing', async (_, list, message) => {
+    answer([], [waiting('7', 16)])
+    const { balancer } = create({ provider: { list, timeoutMs: 300 } })
+    await balancer.pass(signal)
+    expect(machines()).toEqual([])
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatch(message)
+  })
+
+  test('a provider that launched twice: one is ended', async () => {
+    launch('node001', 'node001#b')
+    answer([{ name: 'node001', slots: 2, used: 2 }], [])
+    const { balancer } = create()
+    await balancer.pass(signal)
+    expect(machines()).toEqual(['node001'])
+    expect(lines.join('\n')).toContain(
+      'node001: a second machine of that name (node001#b) is ended'
+    )
+  })
+
+  test('a machine that nobody remembers is taken on, not forgotten and not launched again', async () => {
+    launch('node001')
+    answer([], [waiting('7', 16)])
+    const { balancer, store } = create()
+    await balancer.pass(signal)
+    expect(machines()).toEqual(['node001'])
+    expect(store.find('node001')?.phase).toBe('serving')
+  })
+
+  test('an empty list of machines does not make working hosts dead', async () => {
+    launch('node001', 'node002')
+    const hosts = ['node001', 'node002'].map((name) => ({ name, slots: 2, used: 2 }))
+    answer(hosts, [])
+    const { balancer, store } = create()
+    await balancer.pass(signal)
+    rmSync(join(folder, 'machines'), { recursive: true })
+    mkdirSync(join(folder, 'machines'))
+    now += MINUTE_MS
+    const { decision } = await balancer.pass(signal)
+    expect(decision?.actions).toEqual([])
+    expect(store.records.map(({ phase }) => phase)).toEqual(['serving', 'serving'])
+  })
+
+  test('a machine that is gone, and that the scheduler does not hear, is cleared away', async () => {
+    launch('node001')
+    answer([{ name: 'node001', slots: 2, used: 2 }], [])
+    const { balancer, store } = create()
+    await balancer.pass(signal)
+    rmSync(join(folder, 'machines', 'node001'))
+    answer([{ name: 'node001', slots: 2, used: 2, state: 'unreachable' }], [])
+    now += MINUTE_MS
+    await balancer.pass(signal)
+    expect(store.records).toEqual([])
+  })
+})
+
+test('a host that is switched off is started again before a new one is launched', async () => {
+  launch('node001')
+  const policy = { removal: 'stop', cooldownDownMs: 0 }
+  const provider = {
+    list: `ls ${folder}/machines | sed 's/\\(.*\\).off/{"name":"\\1","state":"stopped"}/;t;s/.*/{"name":"&"}/' | paste -sd, | sed 's/^/[/;s/$/]/'`,
+    stop: `mv ${folder}/machines/$OC_HOST ${folder}/machines/$OC_HOST.off`,
+    start: `mv ${folder}/machines/$OC_HOST.off ${folder}/machines/$OC_HOST`
+  }
+  answer([{ name: 'node001', slots: 2, launchedAt: now - 50 * MINUTE_MS }], [])
+  const { balancer, store } = create({ policy, provider })
+  await balancer.pass(signal)
+  expect(machines()).toEqual(['node001.off'])
+  expect(store.find('node001')?.phase).toBe('stopped')
+  now += MINUTE_MS
+  answer([], [waiting('7', 16)])
+  await balancer.pass(signal)
+  expect(machines()).toEqual(['node001'])
+  expect(lines.join('\n')).toContain('node001: started again')
+})
+
+test('the whole cluster is ended when it is alone and idle, and only if that is asked for', async () => {
+  const master = { ...MASTER, launchedAt: now - 50 * MINUTE_MS }
+  writeFileSync(join(folder, 'facts.json'), JSON.stringify({ hosts: [master], jobs: [] }))
+  const provider = { shutdown: `touch ${folder}/ended` }
+  await create({ provider, policy: { hostsMin: 0 } }).balancer.pass(signal)
+  expect(existsSync(join(folder, 'ended'))).toBe(false)
+  const { balancer } = create({ provider, policy: { hostsMin: 0, killCluster: true } })
+  expect((await balancer.pass(signal)).isEnded).toBe(true)
+  expect(existsSync(join(folder, 'ended'))).toBe(true)
+})
+
+test('the loop goes on after bad passes, and keeps figures and pictures', async () => {
+  launch('node001')
+  answer([{ name: 'node001', slots: 2, used: 2 }], [waiting('7', 1)])
+  const file = join(folder, 'facts.json')
+  const good = readFileSync(file, 'utf8')
+  writeFileSync(file, '{')
+  const elastic = create({ onLine: () => writeFileSync(file, good) })
+  const stopping = new AbortController()
+  const decisions: Decision[] = []
+  await runLoop({
+    cluster: 'lab',
+    balancer: elastic.balancer,
+    work: elastic.work,
+    store: elastic.store,
+    intervalMs: 10,
+    progressMs: 5,
+    isOnce: false,
+    isDryRun: false,
+    historyFile: join(folder, 'history.csv'),
+    plotFolder: join(folder, 'plots'),
+    metricsFile: join(folder, 'metrics.prom'),
+    report: (line) => lines.push(line),
+    onDecision: (decision) => {
+      decisions.push(decision)
+      now += MINUTE_MS
+      if (decisions.length === 3) stopping.abort()
+    },
+    stopping: stopping.signal,
+    abort: signal
+  })
+  expect(lines[0]).toContain('not whole JSON')
+  const rows = readFileSync(join(folder, 'history.csv'), 'utf8').trim().split('\n')
+  expect(rows).toHaveLength(4)
+  expect(rows[0]).toMatch(/^time,hosts,/)
+  expect(rows.every((row) => row.split(',').length === rows[0].split(',').length)).toBe(true)
+  expect(readdirSync(join(folder, 'plots')).filter((name) => name.endsWith('.svg'))).toHaveLength(6)
+  expect(readFileSync(join(folder, 'metrics.prom'), 'utf8')).toContain(
+    'opencluster_elastic_hosts{cluster="lab"} 2'
+  )
+  expect(existsSync(join(folder, 'state.json'))).toBe(true)
+  expect(elastic.store.state.cost).toBeCloseTo((0.5 * 2) / 60, 5)
+})
+
+describe('settings', () => {
+  const problemsOf = (value: unknown): string[] => {
+    const reader = new SettingsReader()
+    const settings = reader.read(value, 'elastic.lab')
+    return [...reader.problems, ...findSetupProblems(settings)]
+  }
+
+  test('what is wrong is said at once, with its place', () => {
+    expect(
+      problemsOf({
+        source: { kind: 'pbs', timeoutMs: -1 },
+        provider: { kind: 'command', ad: 'x' },
+        policy: { hostsMax: 'many', maxHosts: 3 },
+        extra: 1
+      })
+    ).toEqual([
+      'elastic.lab.extra: no such setting',
+      'elastic.lab.source.kind: must be sge, slurm, command, opencluster',
+      'elastic.lab.source.timeoutMs: must be a number from 0 to 86400000',
+      'elastic.lab.provider.ad: no such setting',
+      'elastic.lab.policy.maxHosts: no such setting',
+      'elastic.lab.policy.hostsMax: must be a number',
+      'source.kind: which scheduler is not said',
+      'provider.add: is missing',
+      'provider.remove: is missing',
+      'policy: hostsMax is many'
+    ])
+  })
+
+  test('a pool, and where hooks run', () => {
+    const problems = problemsOf({
+      source: { kind: 'sge', ssh: { target: 'root@master' } },
+      scheduler: { slots: 4 },
+      provider: { kind: 'ssh', pool: [{ name: 'a', target: 'root@a' }] },
+      steps: { user: { on: 'host', run: 'useradd x' }, mount: ['mount', '/home'] }
+    })
+    expect(problems).toEqual([])
+    expect(problemsOf({ steps: { user: { on: 'moon', run: 'x' } } })[0]).toBe(
+      'elastic.lab.steps.user.on: must be here, master, host'
+    )
+  })
+})

@@ -1,0 +1,81 @@
+// The data cluster grows and shrinks by itself: nodes are processes, the load is what they hold.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { isProcess } from '../../src/elastic/process-identity.js'
+import { Processes, until } from '../integration/process.js'
+import { BalancerProcess } from './balancer-process.js'
+
+let folder: string
+let balancer: BalancerProcess | undefined
+const processes = new Processes()
+
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'opencluster-data-'))))
+afterEach(async () => {
+  await balancer?.kill()
+  // Nodes that the balancer started outlive it.
+  for (const pid of startedPids()) process.kill(pid, 'SIGKILL')
+  await processes.end()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function startedPids(): number[] {
+  const where = join(folder, 'state', 'processes')
+  try {
+    return readdirSync(where)
+      .filter((name) => name.endsWith('.pid'))
+      .flatMap((name) => {
+        const [pid, startTime] = readFileSync(join(where, name), 'utf8').trim().split(' ')
+        return isProcess(Number(pid), startTime) ? [Number(pid)] : []
+      })
+  } catch {
+    return []
+  }
+}
+
+test('nodes come with the data and leave with it, and nothing is lost', async () => {
+  const first = await processes.start('first')
+  const connection = await processes.connect(first)
+  const config = join(folder, 'config.json')
+  writeFileSync(
+    config,
+    JSON.stringify({
+      elastic: {
+        data: {
+          source: { kind: 'opencluster', node: first.address, itemsPerNode: 500 },
+          provider: { kind: 'process' },
+          retryMs: 500,
+          progressMs: 200,
+          policy: {
+            intervalMs: 500,
+            jobWaitMs: 1000,
+            addPerPass: 2,
+            hostsMax: 4,
+            billing: { kind: 'second', idleMs: 1500 },
+            cooldownDownMs: 500,
+            deadAfterMs: 600_000
+          }
+        }
+      }
+    })
+  )
+  balancer = new BalancerProcess(['data', '--config', config, '--state-dir', join(folder, 'state')])
+  const output = (): string => balancer?.output ?? ''
+  const alive = async (): Promise<number> =>
+    (await first.status()).nodes.filter(({ state }) => state === 'alive').length
+
+  // Two copies need two nodes even when they hold nothing.
+  await until(output, async () => (await alive()) === 2)
+  for (let index = 0; index < 1800; index++) await connection.call('SET', `k${index}`, `v${index}`)
+  await until(output, async () => (await alive()) === 4)
+  for (let index = 0; index < 1800; index++) {
+    expect(await connection.call('GET', `k${index}`)).toBe(`v${index}`)
+  }
+  for (let index = 300; index < 1800; index++) await connection.call('DEL', `k${index}`)
+  await until(output, async () => (await alive()) === 2)
+  await until(output, () => startedPids().length === 1)
+  for (let index = 0; index < 300; index++) {
+    expect(await connection.call('GET', `k${index}`)).toBe(`v${index}`)
+  }
+}, 180_000)

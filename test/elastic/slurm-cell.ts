@@ -1,0 +1,142 @@
+/**
+ * A real Slurm for the tests: slurmctld in the master's namespace, its nodes dynamic (`slurmd -Z`), each in a namespace
+ * of its own and started by whoever is tested. A munged of its own with a key of its own.
+ */
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Network, prepareMachine, run, until } from './namespaces.js'
+
+const PROGRAMS = ['squeue', 'sinfo', 'scontrol', 'sbatch', 'scancel']
+
+export function prepareSlurm(): boolean {
+  return prepareMachine(
+    [
+      '/usr/sbin/slurmctld',
+      '/usr/sbin/slurmd',
+      '/usr/sbin/munged',
+      '/usr/bin/squeue',
+      '/usr/sbin/ip'
+    ],
+    ['slurmctld', 'slurmd', 'slurm-client', 'munge', 'iproute2']
+  )
+}
+
+export class SlurmCell {
+  readonly network = new Network('s')
+  readonly folder = mkdtempSync(join(tmpdir(), 'opencluster-slurm-'))
+  readonly programs = join(this.folder, 'programs')
+  readonly environment = `export SLURM_CONF=${this.folder}/slurm.conf`
+  readonly cpus: number
+
+  constructor(cpus: number) {
+    this.cpus = cpus
+    const { folder, network, programs } = this
+    chmodSync(folder, 0o755)
+    for (const name of ['programs', 'state', 'spool', 'log', 'run', 'munge']) {
+      mkdirSync(join(folder, name))
+    }
+    for (const program of PROGRAMS) {
+      const enter = `exec ip netns exec ${network.master} unshare --uts sh -c 'hostname "$0"; exec "$@"'`
+      const text = `#!/bin/sh\n${this.environment}\ncd /tmp\n${enter} ${network.master} /usr/bin/${program} "$@"\n`
+      writeFileSync(join(programs, program), text, { mode: 0o755 })
+    }
+    // ip netns exec hides the control groups of the machine; none are used.
+    writeFileSync(join(folder, 'cgroup.conf'), 'CgroupPlugin=cgroup/v1\n')
+    writeFileSync(join(folder, 'slurm.conf'), this.#configuration())
+  }
+
+  async start(): Promise<void> {
+    const { folder, network } = this
+    const munge = join(folder, 'munge')
+    writeFileSync(join(munge, 'key'), randomBytes(1024), { mode: 0o400 })
+    chmodSync(munge, 0o700)
+    run(['chown', '-R', 'munge:munge', munge, join(folder, 'run')])
+    const files = ['key', 'pid', 'log', 'seed'].map((name) => `--${name}-file=${munge}/${name}`)
+    const asMunge = ['setpriv', '--reuid=munge', '--regid=munge', '--init-groups', 'munged']
+    // In the master's namespace, so that it ends with it.
+    network.on(network.master, [
+      ...asMunge,
+      '--force',
+      `--socket=${folder}/run/munge.sock`,
+      ...files
+    ])
+    network.on(network.master, ['sh', '-c', `${this.environment}; slurmctld`])
+    await until('slurmctld', () => this.call('scontrol', 'ping')?.includes('UP') === true)
+  }
+
+  call(program: string, ...words: string[]): string | undefined {
+    try {
+      return run([join(this.programs, program), ...words])
+    } catch {
+      return undefined
+    }
+  }
+
+  submit(...words: string[]): string {
+    return run([join(this.programs, 'sbatch'), '--parsable', '-o', '/dev/null', ...words]).trim()
+  }
+
+  nodes(): string[] {
+    return (this.call('sinfo', '-h', '-N', '-o', '%N') ?? '').split('\n').filter(Boolean)
+  }
+
+  /** What slurmctld wrote about jobs that ended: `JobId=… JobState=COMPLETED …`. */
+  readEnded(): string {
+    const path = join(this.folder, 'log', 'jobcomp.txt')
+    return existsSync(path) ? readFileSync(path, 'utf8') : ''
+  }
+
+  async end(): Promise<void> {
+    await this.network.end()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  #configuration(): string {
+    const { folder, network } = this
+    const lines = {
+      ClusterName: 't',
+      SlurmctldHost: `${network.master}(10.99.0.1)`,
+      SlurmUser: 'root',
+      SlurmdUser: 'root',
+      AuthType: 'auth/munge',
+      AuthInfo: `socket=${folder}/run/munge.sock`,
+      StateSaveLocation: `${folder}/state`,
+      SlurmdSpoolDir: `${folder}/spool/%n`,
+      SlurmctldPidFile: `${folder}/run/slurmctld.pid`,
+      SlurmdPidFile: `${folder}/run/slurmd-%n.pid`,
+      SlurmctldLogFile: `${folder}/log/slurmctld.log`,
+      SlurmdLogFile: `${folder}/log/slurmd-%n.log`,
+      ProctrackType: 'proctrack/linuxproc',
+      TaskPlugin: 'task/none',
+      JobAcctGatherType: 'jobacct_gather/none',
+      AccountingStorageType: 'accounting_storage/none',
+      JobCompType: 'jobcomp/filetxt',
+      JobCompLoc: `${folder}/log/jobcomp.txt`,
+      SelectType: 'select/cons_tres',
+      SelectTypeParameters: 'CR_CPU',
+      SchedulerParameters: 'bf_interval=2,sched_interval=2,sched_min_interval=500000',
+      MpiDefault: 'none',
+      ReturnToService: '2',
+      SlurmdTimeout: '6',
+      SlurmdParameters: 'config_overrides',
+      MailProg: '/bin/true',
+      TreeWidth: '65533',
+      MaxNodeCount: '64'
+    }
+    return [
+      ...Object.entries(lines).map(([name, value]) => `${name}=${value}`),
+      'PartitionName=all Nodes=ALL Default=YES State=UP',
+      ''
+    ].join('\n')
+  }
+}
