@@ -13,7 +13,7 @@ import { Arguments } from '../../commands/arguments.js'
 import type { Call } from '../../commands/call.js'
 import { unknownCommand, wrongArity } from '../../commands/error-text.js'
 import { findCommand, hasArity } from '../../commands/registry.js'
-import { ReplyWriter } from '../../wire/resp/reply-writer.js'
+import { ReplyLimitError, ReplyWriter } from '../../wire/resp/reply-writer.js'
 import { RequestParser } from '../../wire/resp/request-parser.js'
 import type { BucketState } from '../bucket-state.js'
 import type { Cluster } from '../cluster.js'
@@ -88,7 +88,14 @@ export class Errands implements Door {
     const reply = this.#reply
     reply.reset()
     reply.protocol = slot.session.protocol
-    write(reply)
+    try {
+      write(reply)
+    } catch (error) {
+      if (!(error instanceof ReplyLimitError)) throw error
+      // One client asked for more at once than fits into memory: that is its problem, not the node's.
+      this.refuse(slot, `ERR ${error.message}`)
+      return
+    }
     this.fill(slot, reply.bytes.slice(0, reply.length), [])
   }
 

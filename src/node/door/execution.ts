@@ -113,6 +113,16 @@ export class Execution {
     return new Arguments(request, this.#parser)
   }
 
+  /** The same for bytes that may be anything; undefined if they are not one command. */
+  parseAny(request: Uint8Array): Arguments | undefined {
+    const parser = this.#parser
+    parser.reset()
+    const end = parser.parse(request, viewOf(request), 0, request.length)
+    return end === request.length && parser.count > 0 && !parser.inline
+      ? new Arguments(request, parser)
+      : undefined
+  }
+
   /** One command of a composite; gives its reply. */
   runPart(
     bucket: Bucket,

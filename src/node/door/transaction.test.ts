@@ -75,6 +75,30 @@ describe('a transaction', () => {
     }
   })
 
+  it('by hand and wrong is refused, and harms nobody', () => {
+    const { cluster, nodes } = trio()
+    const client = cluster.client(nodes[0])
+    const set = '*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n'
+    const refused = new RespError('ERR not a transaction')
+    for (const request of [
+      '',
+      'x',
+      'SET a 1\r\n',
+      '*1\r\n',
+      '*1\r\n$4\r\nPING\r\n',
+      set,
+      set + set
+    ]) {
+      expect(client.call('OC.EXEC', '0', '1', '0', request)).toEqual(refused)
+    }
+    expect(client.call('OC.EXEC', '0', '1', '5', set)).toEqual(refused)
+    expect(client.call('OC.EXEC', 'x', 'x', 'x', set)).toEqual(refused)
+    expect(client.call('OC.PUT', 'k', 'hash', '0', 'garbage')).toBeInstanceOf(RespError)
+    expect(client.call('OC.PUT', 'k', 'stream', '0', '')).toBeInstanceOf(RespError)
+    expect(client.call('OC.SCAN', '99999', '0', '0', 'x', '', '')).toBeInstanceOf(RespError)
+    expect(client.call('DBSIZE')).toBe(0)
+  })
+
   it('may be sent as one pipeline', () => {
     const { cluster, nodes } = trio()
     const client = cluster.client(nodes[2])

@@ -239,6 +239,13 @@ function replyAll(door: Door, slot: Slot, parts: readonly Uint8Array[]): void {
   })
 }
 
+/** Whether these bytes are one command, and all its keys have this hash. */
+function isAbout(door: Door, request: Uint8Array, hash: number): boolean {
+  const args = door.execution.parseAny(request)
+  const described = args === undefined ? undefined : describe(door, args)
+  return typeof described === 'object' && described.hash === hash
+}
+
 /** Answers the replies as payloads, so that whoever asked can put them in their places. */
 const OC_EXEC = {
   name: 'oc.exec',
@@ -251,8 +258,15 @@ const OC_EXEC = {
       return
     }
     const { protocol } = slot.session
+    const { execution } = door
+    // It comes from other nodes, but anybody can say it.
+    const requests: Uint8Array[] = []
+    for (let place = first; place < args.count; place++) requests.push(args.at(place).slice())
+    if (!requests.every((request) => isAbout(door, request, hash))) {
+      door.refuse(slot, 'ERR not a transaction')
+      return
+    }
     door.serve(slot, { hash, write: args.text(2) === '1' }, (state, reply) => {
-      const { execution } = door
       const work = execution.workOn(state, args, execution.nowhere)
       for (let place = 4; place < first; place += 2) {
         const ref = work.find(args.at(place))
@@ -262,10 +276,7 @@ const OC_EXEC = {
           return false
         }
       }
-      const replies: Uint8Array[] = []
-      for (let place = first; place < args.count; place++) {
-        replies.push(work.runAny(args.at(place).slice(), protocol))
-      }
+      const replies = requests.map((request) => work.runAny(request, protocol))
       reply.array(replies.length)
       for (const bytes of replies) reply.bulk(bytes, viewOf(bytes), 0, bytes.length)
       return work.changed
