@@ -105,6 +105,11 @@ export class Peer {
     return this.#lostTo > this.waived
   }
 
+  /** Nothing relies on its former life any more; what the present one was sent is still waited for. */
+  forgive(): void {
+    this.waived = Math.max(this.waived, this.#lostTo)
+  }
+
   /** Its process is another one: nothing that was said is known there. */
   restart(life: number): void {
     const { stream } = this

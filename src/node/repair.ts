@@ -194,6 +194,10 @@ export class Repair {
     const { peers, now } = this.#cluster
     let any = false
     for (const peer of waiting) {
+      if (peer.owes && !this.#lost.has(peer.name) && !this.#handlers.isForwardingTo(peer)) {
+        peer.forgive()
+        any = true
+      }
       if (peer.waived >= peer.stream.sent || this.#reliesOn(peer)) continue
       const gone = peer.dead || peer.broken || peer.owes || this.#isStalled(peer)
       if (!gone) continue
