@@ -38,6 +38,16 @@ export default defineConfig({
           hookTimeout: 60_000
         }
       },
+      {
+        // Real schedulers in network namespaces: minutes, and packages of their own (`npm run test:elastic`).
+        test: {
+          name: 'elastic',
+          include: ['test/elastic/**/*.test.ts'],
+          fileParallelism: false,
+          testTimeout: 240_000,
+          hookTimeout: 120_000
+        }
+      },
       { test: { name: 'docs', include: ['test/docs/**/*.test.ts'], testTimeout: 60_000 } },
       { test: { name: 'package', include: ['test/package/**/*.test.ts'], testTimeout: 180_000 } }
     ]

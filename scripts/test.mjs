@@ -14,7 +14,7 @@ const steps = [
   ['lint', ...npm('lint')],
   ['boundaries', ...npm('boundaries')],
   ['dead', ...npm('dead')],
-  ['tests', bin('vitest'), ['run']]
+  ['tests', bin('vitest'), ['run', '--project', '!elastic']]
 ]
 
 const wanted = process.argv.slice(2)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { latin1Bytes } from '../../core/bytes.js'
+import { latin1Bytes, latin1String } from '../../core/bytes.js'
+import { redisHash } from '../../core/hash/placement-hash.js'
 import { RespError } from '../../wire/resp/reply-value.js'
 import { encodeArguments } from '../../wire/resp/request-writer.js'
 import { MiniCluster, type MiniClient, type MiniNode } from '../../../test/support/mini-cluster.js'
@@ -8,6 +9,10 @@ function trio(): { cluster: MiniCluster; a: MiniNode; b: MiniNode; c: MiniNode }
   const cluster = new MiniCluster()
   const [a, b, c] = cluster.startAll('a', 'b', 'c')
   return { cluster, a, b, c }
+}
+
+function bucketOf(at: MiniNode, key: string): number {
+  return redisHash.hash(latin1Bytes(key), 0, key.length) & at.node.table.mask
 }
 
 /** One read with all these commands. */
@@ -78,6 +83,55 @@ describe('a pipeline over several nodes', () => {
       }
     })
     expect(cluster.running.map(({ node }) => node.table.mask)).toEqual([255, 255, 255, 255])
+  })
+
+  it('keeps its order when a bucket has a new primary and what was sent to the old one is late', () => {
+    const cluster = new MiniCluster()
+    const [a, b] = cluster.startAll('a', 'b')
+    const client = cluster.client(a)
+    let key: string | undefined
+    cluster.onEvent = (at, event) => {
+      if (key !== undefined || at !== b || event.kind !== 'row' || event.primary !== 'c') return
+      // By the table of the client's node, the bucket is still b's.
+      if (a.node.table.row(event.bucket).primary !== 'b') return
+      for (let i = 0; key === undefined; i++) {
+        const hash = redisHash.hash(latin1Bytes(`key:${i}`), 0, `key:${i}`.length)
+        if ((hash & at.node.table.mask) === event.bucket) key = `key:${i}`
+      }
+      client.send('INCR', key)
+    }
+    // What b passes on gets lost for a while.
+    cluster.onPost = (from, to, envelope) =>
+      from !== 'b' || to !== 'c' || !latin1String(envelope, 0, envelope.length).includes('INCR')
+    const c = cluster.start('c')
+    cluster.runUntil(() => key !== undefined && cluster.stateOf(key, c.node)?.role === 'primary')
+    cluster.runUntil(() => a.node.table.primaryOf(bucketOf(a, key!)) === a.node.table.indexOf('c'))
+    client.send('INCR', key!)
+    cluster.run(100)
+    expect(client.replies).toEqual([])
+    cluster.onPost = undefined
+    cluster.run(500)
+    expect(client.replies).toEqual([1, 2])
+  })
+
+  it('does not let a read pass a write that waits for room', () => {
+    const cluster = new MiniCluster({ streamWindowBytes: 2000 })
+    const [a] = cluster.startAll('a', 'b')
+    const [key] = cluster.keysOn(a, 1)
+    const client = cluster.client(a)
+    cluster.cut('a', 'b')
+    for (let i = 0; i < 50; i++) {
+      client.send('SET', key, `${i} ${'x'.repeat(200)}`)
+      client.send('STRLEN', key)
+      client.send('GETRANGE', key, '0', '1')
+      cluster.run(1)
+    }
+    cluster.heal()
+    cluster.run(1000)
+    expect(client.replies).toHaveLength(150)
+    client.replies.forEach((reply, i) => {
+      if (i % 3 === 2) expect(reply).toBe(`${Math.floor(i / 3)} `.slice(0, 2))
+    })
   })
 
   it('goes on behind a node that dies: reads are answered, writes unknown, in order', () => {

@@ -155,6 +155,53 @@ describe('all keys', () => {
     expect(KEYS.filter((key) => !found.has(key))).toEqual([])
   })
 
+  it('are found although another node is primary of a bucket that was half scanned', () => {
+    const cluster = new MiniCluster()
+    const [a, b] = cluster.startAll('a', 'b')
+    const client = cluster.client(a)
+    fill(client)
+    const ranks = new RankOrder(redisHash)
+    const found = new Set<string>()
+    let cursor = '0'
+    do {
+      const reply = client.call('SCAN', cursor, 'COUNT', '3') as [string, string[]]
+      cursor = reply[0]
+      for (const key of reply[1]) found.add(key)
+      const { rank, position } = ranks.fromCursor(Number(cursor))
+      const state = b.node.buckets[ranks.reverse(rank) & b.node.table.mask]
+      const halfWay = position > 2 ** 23
+      if (b.state === 'running' && halfWay && state?.role === 'primary') b.kill()
+    } while (cursor !== '0')
+    expect(b.state).toBe('dead')
+    expect(KEYS.filter((key) => !found.has(key))).toEqual([])
+  })
+
+  it('are counted and listed once each through a node that has split before the others', () => {
+    const cluster = new MiniCluster({}, { delayMs: 30, jitterMs: 5 })
+    const [a, b] = cluster.startAll('a', 'b')
+    fill(cluster.client(a))
+    const c = cluster.start('c', { splitAt: 16 })
+    cluster.runUntil(() => c.node.joined)
+    const clients = Array.from({ length: 40 }, () => cluster.client(c))
+    let apart = 0
+    for (let i = 0; i < 120; i++) {
+      if (c.node.table.mask > b.node.table.mask) apart++
+      clients[i % 40].send('DBSIZE')
+      clients[(i + 20) % 40].send('KEYS', '*')
+      cluster.run(10)
+    }
+    cluster.run(1000)
+    expect(apart).toBeGreaterThan(3)
+    expect(a.node.table.mask).toBe(255)
+    for (const { replies } of clients) {
+      expect(replies).toHaveLength(6)
+      for (const reply of replies) {
+        if (typeof reply === 'number') expect(reply).toBe(500)
+        else expect(sorted(reply)).toEqual(sorted(KEYS))
+      }
+    }
+  })
+
   it('are counted and listed once each, and deleted, while buckets move and split', () => {
     const cluster = new MiniCluster({ copyBatchBytes: 2000, copyWindowBytes: 2000 })
     const [a, b] = cluster.startAll('a', 'b')
