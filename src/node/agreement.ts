@@ -226,7 +226,7 @@ export class Agreement {
     this.#accepts = []
     // The voters apart from the rows: they are answered whatever is known of them.
     const isVoters = ({ register }: { register: number }): boolean => register === VOTERS_REGISTER
-    for (const peer of this.#voterPeers(accepts)) {
+    for (const peer of this.#voterPeers(accepts, prepares.some(isVoters))) {
       for (const asks of [prepares.filter(isVoters), prepares.filter((ask) => !isVoters(ask))]) {
         if (asks.length > 0) peers.send(peer, { kind: 'prepare', version, mask, asks }, now)
       }
@@ -328,8 +328,10 @@ export class Agreement {
     const has = (voter: Voter): boolean => attempt.answers.has(voter.name)
     const isLive = (voter: Voter): boolean => this.#isLive(voter)
     const sets = [this.voters]
-    // A set of voters counts only when both it and the one before it have accepted it.
-    if (attempt.phase === 'accept' && attempt.value?.kind === 'voters') sets.push(attempt.value.set)
+    // A set of voters counts only when both it and the one before it have accepted it; and it is only proposed
+    // to those who have just answered, since a newcomer that is gone would be waited for for ever.
+    const named = attempt.phase === 'accept' ? attempt.value : attempt.wish.next
+    if (named?.kind === 'voters') sets.push(named.set)
     const enough =
       this.#cluster.config.sabotage === 'skip-majority'
         ? attempt.answers.size > 0
@@ -429,7 +431,7 @@ export class Agreement {
       if (answer.verdict === 'ok') attempt.answers.set(name, true)
       else this.#refused(attempt, name, answer)
     }
-    if (attempt.phase === 'accept') this.#count(attempt)
+    this.#count(attempt)
   }
 
   #decide(attempt: Attempt): void {
@@ -491,7 +493,7 @@ export class Agreement {
     if (attempt?.phase !== 'accept' || attempt.ballot.round !== answer.round) return
     if (answer.verdict === 'ok') attempt.answers.set(peer.name, true)
     else this.#refused(attempt, peer.name, answer)
-    if (attempt.phase === 'accept') this.#count(attempt)
+    this.#count(attempt)
   }
 
   #onPrepare(peer: Peer, message: Extract<AgreementMessage, { kind: 'prepare' }>): void {
@@ -590,10 +592,12 @@ export class Agreement {
   }
 
   /** Those to be asked: the voters, and with a new set of voters those that it names. */
-  #voterPeers(accepts: readonly AcceptAsk[]): Peer[] {
+  #voterPeers(accepts: readonly AcceptAsk[], withWished: boolean): Peer[] {
     const { peers, config } = this.#cluster
     const sets = [this.voters]
     for (const { value } of accepts) if (value.kind === 'voters') sets.push(value.set)
+    const wished = this.#attempts.get(VOTERS_REGISTER)?.wish.next
+    if (withWished && wished?.kind === 'voters') sets.push(wished.set)
     const found = new Set<Peer>()
     for (const { voters } of sets) {
       for (const { name, life } of voters) {

@@ -361,7 +361,7 @@ export class Node implements Cluster {
         this.#voting.compare(peer, version)
       },
       beatSent: () => this.#voting.beatSent(),
-      isVoter: () => this.#voting.isVoter
+      isVoter: () => this.#voting.mayBeVoter
     })
   }
 

@@ -10,6 +10,7 @@ import {
   decidesByMajority,
   findVoter,
   planVoters,
+  type NextVoters,
   type Candidate,
   type Voter,
   type VoterSet
@@ -52,6 +53,11 @@ export class Voting {
   get isVoter(): boolean {
     const { name, life } = this.#cluster.config
     return findVoter(this.set, name)?.life === life
+  }
+
+  /** It may be one by a set that it has accepted and not heard the end of. */
+  get mayBeVoter(): boolean {
+    return this.isVoter || this.#agreement.seen > this.set.version
   }
 
   get byMajority(): boolean {
@@ -176,8 +182,11 @@ export class Voting {
       this.#settle()
       return
     }
-    const candidates = members.all().map((record) => this.#candidate(record.name, record.state))
-    const next = planVoters(this.set, candidates, config.voterDropMs)
+    const plan = (): NextVoters | undefined => {
+      const candidates = members.all().map((record) => this.#candidate(record.name, record.state))
+      return planVoters(this.set, candidates, config.voterDropMs)
+    }
+    const next = plan()
     if (next === undefined) return
     const { version, policy } = this.set
     const set = { version, policy, settled: false, voters: next.voters }
@@ -186,7 +195,8 @@ export class Voting {
         register: VOTERS_REGISTER,
         expected: version,
         next: { kind: 'voters', set },
-        reason: next.reason
+        reason: next.reason,
+        isWanted: () => plan()?.reason === next.reason
       }
     ])
   }
