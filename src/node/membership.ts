@@ -28,6 +28,9 @@ export interface MembershipHandlers {
 
 const EVENTS = { alive: 'joined', leaving: 'leaving', left: 'left' } as const
 
+/** How many of the beats go with the whole list of members, to one other node. */
+const REMIND_CHANCE = 0.1
+
 export class Membership {
   readonly #cluster: Cluster
   readonly #handlers: MembershipHandlers
@@ -163,6 +166,7 @@ export class Membership {
     const voters = this.#handlers.votersVersion()
     peers.broadcast({ kind: 'beat', mask: table.mask, digest: table.digest(), voters }, now)
     this.#handlers.beatSent()
+    this.#remind()
     for (const peer of peers.all()) {
       const record = members.get(peer.name)
       if (peer.dead || record === undefined || record.state === 'left') continue
@@ -171,6 +175,14 @@ export class Membership {
       outbox.event({ kind: 'died', node: peer.name })
       this.onGone(peer, 'died')
     }
+  }
+
+  /** Whoever missed some news while it could not be heard gets them by chance from somebody, sooner or later. */
+  #remind(): void {
+    const { peers, members, random, now } = this.#cluster
+    const open = [...peers.all()].filter((peer) => peer.isOpen && !peer.left)
+    if (open.length === 0 || !random.chance(REMIND_CHANCE)) return
+    peers.send(random.pick(open), { kind: 'members', members: members.all() }, now)
   }
 
   onBeat(peer: Peer, beat: Extract<Message, { kind: 'beat' }>): void {

@@ -236,10 +236,10 @@ export class Node implements Cluster {
   get deadline(): number {
     const restless = this.#moves.busy || this.#merges.busy || this.#requests.waiting
     const busy = restless ? this.#now + this.config.askFastMs : Infinity
-    const ask = this.joined ? this.#balancer.due : Infinity
-    const beat = this.#membership.nextBeatMs
-    const decide = this.#agreement.deadline
-    return Math.min(beat, this.#nextSyncMs, ask, busy, decide, this.peers.deadline)
+    const joined = this.joined
+      ? Math.min(this.#balancer.due, this.#nextSyncMs, this.#agreement.deadline)
+      : Infinity
+    return Math.min(this.#membership.nextBeatMs, joined, busy, this.peers.deadline)
   }
 
   inspect(): Inspection {

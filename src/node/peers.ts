@@ -285,7 +285,7 @@ export class Peers {
     for (const peer of this.#byName.values()) {
       const { stream } = peer
       // One that goes still gets the answers it waits for, as long as it can be heard.
-      if (peer.left && now - peer.lastHeardMs > this.#config.deadAfterMs) continue
+      if (this.#isAway(peer, now)) continue
       if (stream.peerLife === 0 || peer.dead) {
         if (now - peer.greetedMs < this.#config.heartbeatMs) continue
         peer.greetedMs = now
@@ -294,14 +294,19 @@ export class Peers {
     }
   }
 
+  /** It has left, and cannot be heard any more. */
+  #isAway(peer: Peer, now: number): boolean {
+    return peer.left && now - peer.lastHeardMs > this.#config.deadAfterMs
+  }
+
   /** When something has to be sent again. */
   get deadline(): number {
     let deadline = Infinity
     for (const due of this.#contacts.values()) deadline = Math.min(deadline, due)
     if (this.#config.retransmitMs === 0) return deadline
     for (const peer of this.#byName.values()) {
-      if (!peer.dead && peer.stream.peerLife !== 0)
-        deadline = Math.min(deadline, peer.stream.deadline)
+      if (peer.dead || peer.stream.peerLife === 0 || this.#isAway(peer, this.#now)) continue
+      deadline = Math.min(deadline, peer.stream.deadline)
     }
     return deadline
   }

@@ -54,6 +54,34 @@ const WATCHES: RunOptions = {
   workload: { ...CRASHES.workload, watchers: 12 }
 }
 
+/** Now and then the network is cut for longer than a lease, and clients read on both sides. */
+const LEASES: RunOptions = {
+  nodes: 5,
+  minutes: 0.5,
+  restMs: 1000,
+  faults: 'all',
+  rates: { partition: 0.5, pause: 0, crash: 0, join: 0, leave: 0, weather: 0, clientCut: 0 },
+  config: { copies: 2, buckets: 16, splitAt: 0 },
+  workload: { clients: 10, looseClients: 0, thinkMs: 15, hotPlaces: 2, bulkPlaces: 3 }
+}
+
+/** Slow links, and rows that several nodes want to change at a time. */
+const BALLOTS: RunOptions = {
+  ...LEASES,
+  quality: { ...GOOD_LINK, delayMs: 60, jitterMs: 60 },
+  rates: { ...LEASES.rates, partition: 2, pause: 4, join: 3, leave: 3 },
+  config: { copies: 3, buckets: 16, splitAt: 0 }
+}
+
+/** Much to copy while nodes are cut off. */
+const COPIES: RunOptions = {
+  ...LEASES,
+  quality: { ...GOOD_LINK, delayMs: 4, jitterMs: 1 },
+  rates: { ...LEASES.rates, partition: 1, pause: 2, join: 3, leave: 4 },
+  config: { copies: 2, buckets: 16, splitAt: 0, copyBatchBytes: 400, copyWindowBytes: 400 },
+  workload: { ...LEASES.workload, bulkPlaces: 40 }
+}
+
 /** The network is cut again and again, for longer than a lease, and everyone writes to few keys. */
 const CUTS: RunOptions = {
   nodes: 5,
@@ -78,14 +106,14 @@ const DEFECTS: Record<Sabotage, RunOptions> = {
   restless: MOVES,
   'lose-event': EVENTS,
   'early-watch': WATCHES,
-  'skip-lease': CUTS,
+  'skip-lease': LEASES,
   'skip-majority': CUTS,
   'reuse-ballot': CUTS,
-  'forget-promise': CUTS,
-  'promote-out-of-sync': CUTS
+  'forget-promise': BALLOTS,
+  'promote-out-of-sync': COPIES
 }
 
-const SEEDS_MAX = 10
+const SEEDS_MAX = 20
 
 describe('a planted defect is seen', () => {
   it.each(Object.entries(DEFECTS) as [Sabotage, RunOptions][])('%s', (sabotage, options) => {
