@@ -99,8 +99,6 @@ export type Sabotage =
   | 'reuse-ballot'
   /** Accept less than was promised. */
   | 'forget-promise'
-  /** Take over with a copy that is not in the row. */
-  | 'promote-out-of-sync'
 
 export const NODE_DEFAULTS = {
   copies: 2,

@@ -105,7 +105,7 @@ export class Repair {
   }
 
   #plan(bucket: number): RepairPlan | undefined {
-    const { table, self, buckets, config } = this.#cluster
+    const { table, self, buckets } = this.#cluster
     const primary = table.primaryOf(bucket)
     if (primary === NOBODY) return undefined
     const holders = holdersOf(table, bucket)
@@ -116,8 +116,7 @@ export class Repair {
       return { change: { bucket, holders: kept }, reason: 'a backup is of no use' }
     }
     const inSync = buckets[bucket]?.role === 'backup' && holders.includes(self)
-    const pretends = config.sabotage === 'promote-out-of-sync' && buckets[bucket] !== undefined
-    if (!inSync && !pretends) return undefined
+    if (!inSync) return undefined
     const rank = this.#rankOf(bucket, holders)
     if (!this.#isPrimaryGone(bucket, primary, rank)) return undefined
     const others = holders.filter(

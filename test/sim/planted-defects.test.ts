@@ -73,15 +73,6 @@ const BALLOTS: RunOptions = {
   config: { copies: 3, buckets: 16, splitAt: 0 }
 }
 
-/** Much to copy while nodes are cut off. */
-const COPIES: RunOptions = {
-  ...LEASES,
-  quality: { ...GOOD_LINK, delayMs: 4, jitterMs: 1 },
-  rates: { ...LEASES.rates, partition: 1, pause: 2, join: 3, leave: 4 },
-  config: { copies: 2, buckets: 16, splitAt: 0, copyBatchBytes: 400, copyWindowBytes: 400 },
-  workload: { ...LEASES.workload, bulkPlaces: 40 }
-}
-
 /** The network is cut again and again, for longer than a lease, and everyone writes to few keys. */
 const CUTS: RunOptions = {
   nodes: 5,
@@ -109,21 +100,19 @@ const DEFECTS: Record<Sabotage, RunOptions> = {
   'skip-lease': LEASES,
   'skip-majority': CUTS,
   'reuse-ballot': CUTS,
-  'forget-promise': BALLOTS,
-  'promote-out-of-sync': COPIES
+  'forget-promise': BALLOTS
 }
 
 const SEEDS_MAX = 20
 
 describe('a planted defect is seen', () => {
   it.each(Object.entries(DEFECTS) as [Sabotage, RunOptions][])('%s', (sabotage, options) => {
-    let seen = 0
-    for (let seed = 1; seed <= SEEDS_MAX && seen === 0; seed++) {
-      if (runSeed(seed, { ...options, sabotage }).result !== 'passed') seen = seed
-    }
-    expect(seen, `${sabotage} was not seen in ${SEEDS_MAX} seeds`).toBeGreaterThan(0)
-    // It is the defect that was seen: without it the same seed passes.
-    const { result, promise, message } = runSeed(seen, options)
-    expect(result, `seed ${seen}: ${promise}: ${message}`).toBe('passed')
+    // A seed counts only if it is the defect that is seen: without it the same seed passes.
+    const isSeen = (seed: number): boolean =>
+      runSeed(seed, { ...options, sabotage }).result !== 'passed' &&
+      runSeed(seed, options).result === 'passed'
+    let seed = 1
+    while (seed <= SEEDS_MAX && !isSeen(seed)) seed++
+    expect(seed, `${sabotage} was not seen in ${SEEDS_MAX} seeds`).toBeLessThanOrEqual(SEEDS_MAX)
   })
 })
