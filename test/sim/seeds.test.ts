@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { FAULT_CLASSES } from '../../sim/faults.js'
-import { EXIT_CODES, runSeed, runSimulation, type Outcome } from '../../sim/run.js'
+import { EXIT_CODES, runSeed, runSimulation, type Outcome, type RunOptions } from '../../sim/run.js'
 
 const MINUTES = 0.25
 
@@ -27,6 +27,23 @@ describe.each(FAULT_CLASSES)('with faults of the class %s', (faults) => {
     expect(second.digest).toBe(first.digest)
     expect(second.statistics).toEqual(first.statistics)
     expect(runSeed(6, { faults, minutes: MINUTES }).digest).not.toBe(first.digest)
+  })
+})
+
+/** Seeds that found something once, in the circumstances in which they did. */
+const KEPT: readonly (readonly [number, RunOptions])[] = [
+  [113, {}],
+  [116, {}],
+  [135, { minutes: 0.4, workload: { watchers: 5 } }],
+  [143, { minutes: 0.4, workload: { watchers: 5 } }],
+  [324, { minutes: 0.5 }],
+  [602, { policy: 'available', shortFaults: false }],
+  [704, { policy: 'available' }]
+]
+
+describe('kept seeds', () => {
+  it.each(KEPT)('%i passes', (seed, options) => {
+    expectPassed(runSeed(seed, { faults: 'all', minutes: 0.3, restMs: 5000, ...options }))
   })
 })
 
