@@ -54,7 +54,7 @@ describe('where settings come from', () => {
       `${config}: join [7]: must be texts`,
       `${config}: zone {}: must be a text or a number`,
       '--host 0.0.0.0: other machines could join; give --secret-file FILE, or listen on 127.0.0.1',
-      '--dead-after-ms 1000: must be at least 2 times --heartbeat-ms 1000'
+      '--dead-after-ms 900: must be at least 2 times --heartbeat-ms 1000'
     ])
   })
 
