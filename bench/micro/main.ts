@@ -1,7 +1,7 @@
 /**
  * The micro benchmarks by name, all of them if none is given, one aligned line a figure:
  *
- *   node dist/bench/micro/main.js [store|hash|resp|replication|plan]… [--keys N]
+ *   node dist/bench/micro/main.js [store|hash|resp|replication|plan|simulator]… [--keys N]
  */
 import { parseArgs } from 'node:util'
 import { run as runHash } from './hash.js'
@@ -9,6 +9,7 @@ import type { Measurement } from './measure.js'
 import { run as runPlan } from './plan.js'
 import { run as runReplication } from './replication.js'
 import { run as runResp } from './resp.js'
+import { run as runSimulator } from './simulator.js'
 import { run as runStore } from './store.js'
 
 interface Figure {
@@ -33,7 +34,8 @@ const BENCHMARKS: readonly { name: string; run: (keys: number) => Figure[] }[] =
       const rounds = Math.max(1, Math.ceil(keys / 500))
       return runPlan({ buckets: 4096, nodes: [8, 64], rounds }).map(inMicroseconds)
     }
-  }
+  },
+  { name: 'simulator', run: (keys) => runSimulator({ minutes: keys / KEYS_DEFAULT }) }
 ]
 
 function perSecond({ name, nsPerOperation, perSecond: value }: Measurement): Figure {

@@ -117,8 +117,15 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
 }
 
 const TEXT_PIECE = 8192
+/** Up to here characters one by one are faster than a slice of the bytes (names, mostly). */
+const TEXT_SHORT = 12
 
 export function latin1String(bytes: Uint8Array, offset: number, length: number): string {
+  if (length <= TEXT_SHORT) {
+    let text = ''
+    for (let at = offset; at < offset + length; at++) text += String.fromCharCode(bytes[at])
+    return text
+  }
   if (length <= TEXT_PIECE) {
     return String.fromCharCode.apply(null, asCodes(bytes.subarray(offset, offset + length)))
   }
@@ -360,15 +367,24 @@ export class ByteWriter {
   }
 }
 
+/** All platforms that Node.js runs on here are little endian, as everything on the wire is. */
+const DOUBLE = new Float64Array(1)
+const DOUBLE_BYTES = new Uint8Array(DOUBLE.buffer)
+
 /** Every read is checked against the end and throws `FormatError` beyond it. */
 export class ByteReader {
   bytes: Uint8Array = NO_BYTES
-  view: DataView = NO_VIEW
   offset = 0
   end = 0
+  /** Made when it is first asked for: most messages are read without one, and it costs more than they do. */
+  #view: DataView | undefined = NO_VIEW
 
   static over(bytes: Uint8Array): ByteReader {
-    return new ByteReader().point(bytes, viewOf(bytes), 0, bytes.length)
+    const reader = new ByteReader()
+    reader.bytes = bytes
+    reader.end = bytes.length
+    reader.#view = undefined
+    return reader
   }
 
   static overSpan(span: Span): ByteReader {
@@ -380,10 +396,14 @@ export class ByteReader {
       throw new FormatError(`bytes ${offset}+${length} lie outside a buffer of ${bytes.length}`)
     }
     this.bytes = bytes
-    this.view = view
+    this.#view = view
     this.offset = offset
     this.end = offset + length
     return this
+  }
+
+  get view(): DataView {
+    return (this.#view ??= viewOf(this.bytes))
   }
 
   get remaining(): number {
@@ -405,15 +425,21 @@ export class ByteReader {
   }
 
   u16(): number {
-    return this.view.getUint16(this.skip(2), true)
+    const at = this.skip(2)
+    return this.bytes[at] | (this.bytes[at + 1] << 8)
   }
 
   u32(): number {
-    return this.view.getUint32(this.skip(4), true)
+    const at = this.skip(4)
+    const { bytes } = this
+    const low = bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16)
+    return (low | (bytes[at + 3] << 24)) >>> 0
   }
 
   f64(): number {
-    return this.view.getFloat64(this.skip(8), true)
+    const at = this.skip(8)
+    for (let i = 0; i < 8; i++) DOUBLE_BYTES[i] = this.bytes[at + i]
+    return DOUBLE[0]
   }
 
   varint(): number {

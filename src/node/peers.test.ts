@@ -65,6 +65,31 @@ describe('an acknowledgement', () => {
     expect(toB.hasProcessed(frame)).toBe(true)
   })
 
+  it('that nobody waits for travels with what is said next, or by itself after a while', () => {
+    const { a, b, toB, toA } = met()
+    const frame = a.peers.send(toB, { kind: 'levelAsk' }, 0)
+    a.peers.flush(0)
+    b.peers.receive(a.out.splice(0)[0], 0)
+    b.peers.flush(0)
+    expect(b.out).toEqual([])
+    const due = b.peers.deadline
+    expect(due).toBeLessThan(configOf('b').retransmitMs)
+    b.peers.tick(due)
+    b.peers.flush(due)
+    a.peers.receive(b.out.splice(0)[0], due)
+    expect(toB.hasProcessed(frame)).toBe(true)
+
+    const second = a.peers.send(toB, { kind: 'levelAsk' }, due)
+    a.peers.flush(due)
+    b.peers.receive(a.out.splice(0)[0], due)
+    b.peers.send(toA, { kind: 'tableAsk' }, due)
+    b.peers.flush(due)
+    expect(b.out).toHaveLength(1)
+    a.peers.receive(b.out.splice(0)[0], due)
+    expect(toB.hasProcessed(second)).toBe(true)
+    expect(toA.stream.ackByMs).toBe(Infinity)
+  })
+
   it('does not count before everything that was said ahead of it is known', () => {
     const { a, b, toB, toA } = met()
     const frame = a.peers.send(toB, { kind: 'tableAsk' }, 0)

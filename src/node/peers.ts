@@ -14,10 +14,31 @@ import {
 } from '../wire/peer/envelope.js'
 import { decodeMessage, encodeMessage, type Message } from '../wire/peer/message.js'
 import type { NodeConfig } from './config.js'
-import type { Outbox } from './outbox.js'
 
 /** Frames of one envelope; a large item makes one larger frame. */
 const ENVELOPE_BYTES = 256 * 1024
+
+/**
+ * Nobody waits for the acknowledgement of these: either an answer of their own follows, which takes it along, or they
+ * are answers. Half of all envelopes would be bare acknowledgements of them otherwise.
+ */
+const UNAWAITED: ReadonlySet<Message['kind']> = new Set<Message['kind']>([
+  'beat',
+  'forward',
+  'answer',
+  'event',
+  'sync',
+  'levelAsk',
+  'level',
+  'members',
+  'prepare',
+  'promise',
+  'propose',
+  'accepted'
+])
+const ACK_LATER_MS = 20
+/** A beat waits for the beat of the other direction; a lease, which lives on it, is several beats long. */
+const BEAT_ACK_SHARE = 2 / 3
 
 export class Peer {
   readonly name: NodeName
@@ -132,9 +153,21 @@ export interface PeerHandlers {
   acked(peer: Peer): void
 }
 
+/** What it asks of the driver. */
+export interface PeersOutbox {
+  send(address: string, envelope: Uint8Array): void
+  event(event: { kind: 'peerError'; node: string; reason: string }): void
+}
+
+/** What it must know of its own node. */
+export type PeersConfig = Pick<
+  NodeConfig,
+  'name' | 'address' | 'life' | 'heartbeatMs' | 'deadAfterMs' | 'retransmitMs'
+>
+
 export class Peers {
-  readonly #config: NodeConfig
-  readonly #outbox: Outbox
+  readonly #config: PeersConfig
+  readonly #outbox: PeersOutbox
   readonly #handlers: PeerHandlers
   readonly #byName = new Map<NodeName, Peer>()
   readonly #writer = new ByteWriter(4096)
@@ -143,7 +176,7 @@ export class Peers {
   /** 0 until this node belongs to a cluster. */
   cluster = 0
 
-  constructor(config: NodeConfig, outbox: Outbox, handlers: PeerHandlers) {
+  constructor(config: PeersConfig, outbox: PeersOutbox, handlers: PeerHandlers) {
     this.#config = config
     this.#outbox = outbox
     this.#handlers = handlers
@@ -290,7 +323,13 @@ export class Peers {
         if (now - peer.greetedMs < this.#config.heartbeatMs) continue
         peer.greetedMs = now
         this.#introduce(peer.address)
-      } else if (this.#config.retransmitMs > 0 && stream.deadline <= now) stream.rewind(now)
+      } else {
+        if (stream.ackByMs <= now) {
+          stream.owesAck = true
+          stream.ackByMs = Infinity
+        }
+        if (this.#config.retransmitMs > 0 && stream.deadline <= now) stream.rewind(now)
+      }
     }
   }
 
@@ -299,14 +338,15 @@ export class Peers {
     return peer.left && now - peer.lastHeardMs > this.#config.deadAfterMs
   }
 
-  /** When something has to be sent again. */
+  /** When something has to be sent again, or acknowledged. */
   get deadline(): number {
     let deadline = Infinity
     for (const due of this.#contacts.values()) deadline = Math.min(deadline, due)
-    if (this.#config.retransmitMs === 0) return deadline
+    const resends = this.#config.retransmitMs > 0
     for (const peer of this.#byName.values()) {
       if (peer.dead || peer.stream.peerLife === 0 || this.#isAway(peer, this.#now)) continue
-      deadline = Math.min(deadline, peer.stream.deadline)
+      deadline = Math.min(deadline, peer.stream.ackByMs)
+      if (resends) deadline = Math.min(deadline, peer.stream.deadline)
     }
     return deadline
   }
@@ -339,12 +379,15 @@ export class Peers {
     let number = sent
     while (reader.remaining > 0) {
       number++
-      stream.owesAck = true
       try {
         const length = reader.varint()
         const at = reader.skip(length)
-        if (number !== stream.received + 1) continue
+        if (number !== stream.received + 1) {
+          stream.owesAck = true
+          continue
+        }
         const message = decodeMessage(reader.bytes.subarray(at, at + length))
+        this.#oweAck(stream, message.kind)
         this.#handlers.message(peer, message, this.#now)
       } catch (error) {
         if (!(error instanceof FormatError)) throw error
@@ -355,6 +398,15 @@ export class Peers {
       if (stream.received + 1 !== number) return
       stream.received = number
     }
+  }
+
+  #oweAck(stream: Stream, kind: Message['kind']): void {
+    if (!UNAWAITED.has(kind)) {
+      stream.owesAck = true
+      return
+    }
+    const laterMs = kind === 'beat' ? this.#config.heartbeatMs * BEAT_ACK_SHARE : ACK_LATER_MS
+    stream.ackByMs = Math.min(stream.ackByMs, this.#now + laterMs)
   }
 
   #closeBatch(peer: Peer, now: number): void {

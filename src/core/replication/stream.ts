@@ -28,8 +28,10 @@ export class Stream {
   received = 0
   /** Bytes of frames not yet acknowledged: what back-pressure looks at. */
   unackedBytes = 0
-  /** An acknowledgement is owed. */
+  /** An acknowledgement is owed, and somebody may be waiting for it. */
   owesAck = false
+  /** One is owed by then at the latest; what is said before takes it along. */
+  ackByMs = Infinity
   readonly #options: StreamOptions
   #frames: Uint8Array[] = []
   /** What `sent` was when the other process began: on the wire, counting starts there. */
@@ -89,6 +91,7 @@ export class Stream {
       bytes += frame.length
     }
     this.owesAck = false
+    this.ackByMs = Infinity
     return { sent, frames }
   }
 
@@ -124,6 +127,7 @@ export class Stream {
     this.received = 0
     this.unackedBytes = 0
     this.owesAck = false
+    this.ackByMs = Infinity
     this.#frames = []
     this.#handed = 0
   }

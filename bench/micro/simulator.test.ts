@@ -1,0 +1,8 @@
+import { expect, it } from 'vitest'
+import { run } from './simulator.js'
+
+it('measures the simulator', () => {
+  const figures = run({ minutes: 0.02 })
+  expect(figures).toHaveLength(3)
+  for (const { value } of figures) expect(value).toBeGreaterThan(0)
+})
