@@ -41,6 +41,8 @@ export interface Inspection {
   readonly voters?: {
     readonly version: number
     readonly byMajority: boolean
+    /** Its lease has not run out. */
+    readonly mayServe: boolean
     readonly voters: readonly { readonly name: string; readonly life: number }[]
   }
 }

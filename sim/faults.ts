@@ -27,6 +27,8 @@ export interface FaultOptions {
   readonly nodesMax: number
   /** Cuts the connection of some client. */
   readonly cutClient: () => void
+  /** These nodes can serve nobody from now on; called back when that is over. */
+  readonly onSilence: (cause: 'pause' | 'partition', names: readonly string[]) => () => void
 }
 
 /**
@@ -226,9 +228,23 @@ export class FaultPlan {
         }
       }
     }
+    const apart = direction === 'both' && shape !== 'pair' ? this.#minority(inside, outside) : []
+    const over = this.#options.onSilence('partition', apart)
     each((from, to) => simulation.network.cut(from, to))
-    simulation.queue.after(ms, () => each((from, to) => simulation.network.mend(from, to)))
+    simulation.queue.after(ms, () => {
+      each((from, to) => simulation.network.mend(from, to))
+      over()
+    })
     return true
+  }
+
+  /** Those who can hear no majority while the two sides are apart. */
+  #minority(inside: readonly string[], outside: readonly string[]): string[] {
+    const voters = newestVoters(this.#simulation.view())
+    if (voters?.byMajority !== true) return []
+    const isMajority = (side: readonly string[]): boolean =>
+      voters.voters.filter(({ name }) => side.includes(name)).length > voters.voters.length / 2
+    return [inside, outside].filter((side) => !isMajority(side)).flat()
   }
 
   #cutClient(): boolean {
@@ -244,8 +260,12 @@ export class FaultPlan {
     if (ms === undefined) return false
     this.doubtful = true
     const { name } = this.#random.pick(running)
+    const over = this.#options.onSilence('pause', [name])
     simulation.pause(name)
-    simulation.queue.after(ms, () => simulation.resume(name))
+    simulation.queue.after(ms, () => {
+      simulation.resume(name)
+      over()
+    })
     return true
   }
 
@@ -281,10 +301,7 @@ export class FaultPlan {
 
   /** Whether those who decide can lose any one of them and still be a majority. */
   #staysDecided(view: ClusterView): boolean {
-    let newest: ClusterView['nodes'][number]['voters']
-    for (const { voters } of view.nodes) {
-      if ((voters?.version ?? 0) > (newest?.version ?? 0)) newest = voters
-    }
+    const newest = newestVoters(view)
     if (newest?.byMajority !== true) return true
     const up = newest.voters.filter(({ name, life }) => {
       const host = this.#simulation.findHost(name)
@@ -335,4 +352,14 @@ export class FaultPlan {
     if (!this.#restarts.delete(name)) return
     this.#simulation.start(name, this.#drawJoin())
   }
+}
+
+type Voters = ClusterView['nodes'][number]['voters']
+
+function newestVoters(view: ClusterView): Voters {
+  let newest: Voters
+  for (const { voters } of view.nodes) {
+    if ((voters?.version ?? 0) > (newest?.version ?? 0)) newest = voters
+  }
+  return newest
 }

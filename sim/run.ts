@@ -6,7 +6,14 @@
  */
 import { Node } from '../src/node/node.js'
 import type { Sabotage } from '../src/node/config.js'
-import { Availability } from './availability.js'
+import {
+  addOutages,
+  Availability,
+  formatOutages,
+  NO_OUTAGES,
+  type OutageCause,
+  type OutagesByCause
+} from './availability.js'
 import { AllCopiesChecker } from './checkers/all-copies.js'
 import { BalanceChecker } from './checkers/balance.js'
 import { BoundedQueuesChecker } from './checkers/bounded-queues.js'
@@ -74,9 +81,7 @@ export interface Statistics {
   readonly joins: number
   readonly leaves: number
   readonly crashes: number
-  readonly outages: number
-  readonly outageMsMean: number
-  readonly outageMsMax: number
+  readonly outages: OutagesByCause
   /** From the end of faults until rest. */
   readonly convergenceMs: number
   readonly queuedBytesMax: number
@@ -105,6 +110,9 @@ const TRACE_LINES = 120
 /** The first nodes start within this. */
 const START_MS = 2000
 const SAMPLE_MS = 250
+/** After a pause or a cut: how often, and how many times, to look whether its nodes serve again. */
+const SERVING_LOOK_MS = 20
+const SERVING_LOOKS = 12
 /** Traffic goes on for a while after the last fault. */
 const AFTER_FAULTS_MS = 3000
 const CONVERGE_MS_MAX = 120_000
@@ -168,7 +176,8 @@ export class Run {
       nodesMin: Math.max(2, this.#nodes - 2),
       nodesMax: this.#nodes + 3,
       ...(options.rates === undefined ? {} : { rates: options.rates }),
-      cutClient: () => this.simulation.random.run.pick(this.workload.clients).cut()
+      cutClient: () => this.simulation.random.run.pick(this.workload.clients).cut(),
+      onSilence: (cause, names) => this.#silence(cause, names)
     })
     this.#queues = new BoundedQueuesChecker(QUEUED_BYTES_MAX, QUEUED_AT_REST_BYTES_MAX)
     this.#restCheckers = [
@@ -227,8 +236,6 @@ export class Run {
       leaves: faults.leaves,
       crashes: faults.crashes,
       outages: this.#availability.outages,
-      outageMsMean: this.#availability.meanMs,
-      outageMsMax: this.#availability.worstMs,
       convergenceMs: this.convergenceMs,
       queuedBytesMax: this.#queues.mostBytes,
       undecided: workload.linearizability.undecided
@@ -254,7 +261,7 @@ export class Run {
     const families = new Set(workload.checkers)
     for (const checker of this.#checkers) if (!families.has(checker)) workload.listen(checker)
     simulation.beforeCrash((name) => {
-      this.#availability.lose(name, simulation.view())
+      this.#availability.begin('crash', [name], simulation.view())
       for (const checker of this.#checkers) checker.onCrash?.(name)
     })
   }
@@ -273,9 +280,26 @@ export class Run {
     }
   }
 
+  #silence(cause: OutageCause, names: readonly string[]): () => void {
+    const { simulation } = this
+    const over = this.#availability.begin(cause, names, simulation.view())
+    return () => {
+      over()
+      this.#lookAgain(SERVING_LOOKS)
+    }
+  }
+
+  /** Those who could not serve do so again as soon as their lease is renewed. */
+  #lookAgain(looks: number): void {
+    const { queue } = this.simulation
+    this.#availability.look(this.simulation.view())
+    if (looks > 0) queue.after(SERVING_LOOK_MS, () => this.#lookAgain(looks - 1))
+  }
+
   #sample(): void {
     if (!this.#sampling) return
     const view = this.simulation.view()
+    this.#availability.look(view)
     for (const checker of this.#checkers) checker.onSample?.(view)
     this.simulation.queue.after(SAMPLE_MS, () => this.#sample())
   }
@@ -400,6 +424,7 @@ const LINES_PER_SEED_MAX = 20
 export function runSimulation(options: SimulateOptions): number {
   const { seed, seeds, nodes, minutes, policy, faults, onLine } = options
   let [passed, failed, exitCode] = [0, 0, 0]
+  let outages = NO_OUTAGES
   for (let i = 0; i < seeds; i++) {
     const outcome = runSeed((seed + i) >>> 0, {
       nodes,
@@ -410,6 +435,7 @@ export function runSimulation(options: SimulateOptions): number {
     })
     if (outcome.result === 'passed') passed++
     else failed++
+    outages = addOutages(outages, outcome.statistics.outages)
     if (exitCode === 0) exitCode = EXIT_CODES[outcome.result]
     options.onProgress?.(i + 1, `seed ${outcome.seed}`)
     if (seeds <= LINES_PER_SEED_MAX || outcome.result !== 'passed') onLine(formatOutcome(outcome))
@@ -417,6 +443,7 @@ export function runSimulation(options: SimulateOptions): number {
       for (const line of formatFailure(outcome, options.trace)) onLine(line)
     }
   }
+  for (const line of formatOutages(outages)) onLine(line)
   onLine(`${passed} passed, ${failed} failed`)
   return exitCode
 }
@@ -433,7 +460,6 @@ export function formatOutcome({ seed, result, digest, statistics }: Outcome): st
     `${String(s.moves).padStart(4)} moves`,
     `${String(s.messages).padStart(7)} messages`,
     `${s.crashes} crashes`,
-    `outage ${s.outageMsMean.toFixed(0)}/${s.outageMsMax.toFixed(0)} ms`,
     `rest after ${(s.convergenceMs / 1000).toFixed(1)} s`
   ]
   return parts.join('  ')

@@ -100,6 +100,8 @@ export class Agreement {
   voters: VoterSet
   /** The newest version of the voters that anybody who asked something knew to be decided. */
   #heard = 0
+  /** The round in which this node last had the voters decided: nothing older will be. */
+  #votersRound = 0
   /** What the others were last told about `seen`. */
   #told = 0
 
@@ -120,6 +122,15 @@ export class Agreement {
       this.voters.version,
       accepted === undefined ? 0 : numberOf(accepted)
     )
+  }
+
+  /**
+   * Somebody may be about to make this node a voter: it asked for a promise, and nothing that was decided since rules
+   * it out. A node that went now would be waited for, perhaps for ever.
+   */
+  get mayBeNamed(): boolean {
+    const promised = this.#registers.get(VOTERS_REGISTER)?.promised.round ?? 0
+    return promised > this.#votersRound
   }
 
   /** The first node's rows, and those that a split makes, are there without having been asked for. */
@@ -438,6 +449,9 @@ export class Agreement {
     const { wish, ballot, value } = attempt
     assert(value !== undefined, 'a decision without a value')
     this.#attempts.delete(wish.register)
+    if (wish.register === VOTERS_REGISTER) {
+      this.#votersRound = Math.max(this.#votersRound, ballot.round)
+    }
     const own = wish.next === undefined || isSame(wish.next, value)
     if (value.kind === 'row')
       this.#granted.set(wish.register, { ballot: nextBallot(ballot), value })

@@ -38,6 +38,8 @@ export class Membership {
   #version = 1
   #leaveWanted = false
   #copies: number
+  /** They asked this node before it was in itself. */
+  readonly #askers = new Map<Peer, MemberRecord>()
   joined = false
   nextBeatMs = 0
 
@@ -87,8 +89,15 @@ export class Membership {
     this.#handlers.tellWatches(peer)
   }
 
+  /**
+   * One that is on its way out lets others in, too: perhaps they know nobody else, and they make themselves known to
+   * all the others. One that is not in yet keeps them in mind until it is.
+   */
   onJoin(peer: Peer, member: MemberRecord): void {
-    if (!this.joined || this.#state !== 'alive') return
+    if (!this.joined) {
+      this.#askers.set(peer, member)
+      return
+    }
     this.learn([member])
     const { config, peers, members, now } = this.#cluster
     const { cluster } = peers
@@ -115,6 +124,8 @@ export class Membership {
     this.learn(message.members)
     this.spreadRoster()
     outbox.event({ kind: 'joined', node: config.name })
+    for (const [peer, member] of this.#askers) this.onJoin(peer, member)
+    this.#askers.clear()
     if (this.#leaveWanted) this.leave()
   }
 

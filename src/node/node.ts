@@ -203,6 +203,7 @@ export class Node implements Cluster {
       this.#membership.beat()
       if (this.joined) {
         this.#voting.beat()
+        if (this.#membership.leaving) this.#voting.leaving()
         this.#repair.run()
         this.#rows.adoptOrphans()
       }

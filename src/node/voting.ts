@@ -55,9 +55,15 @@ export class Voting {
     return findVoter(this.set, name)?.life === life
   }
 
-  /** It may be one by a set that it has accepted and not heard the end of. */
+  /** It may be one by a set that it has accepted, or was asked about, and has not heard the end of. */
   get mayBeVoter(): boolean {
-    return this.isVoter || this.#agreement.seen > this.set.version
+    const { seen, mayBeNamed } = this.#agreement
+    return this.isVoter || seen > this.set.version || mayBeNamed
+  }
+
+  /** On its way out: whether it is about to be made a voter is found out by deciding the voters once more. */
+  leaving(): void {
+    if (!this.isVoter && this.#agreement.mayBeNamed) this.ask()
   }
 
   get byMajority(): boolean {
