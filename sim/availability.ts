@@ -78,8 +78,8 @@ export class Availability {
     }
     const rows = newestRows(view.nodes)
     for (const [bucket, loss] of this.#losses) {
-      const primary = rows[bucket]?.primary
-      if (primary === undefined || primary === null || !serving.has(primary)) continue
+      const { primary } = rows[bucket]
+      if (primary === null || !serving.has(primary)) continue
       if (primary === loss.primary && (!loss.fault.over || loss.fault.cause === 'crash')) continue
       this.#end(bucket, loss, view.now)
     }

@@ -8,7 +8,9 @@
  * silence ends before the next begins. Careful crashes: at most copies - 1 nodes are down, and none
  * goes down before every bucket has all its copies again, so that nothing acknowledged may ever be lost.
  */
+import { latin1Bytes } from '../src/core/bytes.js'
 import type { Random } from '../src/core/random.js'
+import { encodeArguments } from '../src/wire/resp/request-writer.js'
 import { hasAllCopies, type ClusterView } from './cluster-view.js'
 import { GOOD_LINK, type LinkQuality } from './network.js'
 import type { Simulation } from './simulator.js'
@@ -27,6 +29,8 @@ export interface FaultOptions {
   readonly nodesMax: number
   /** Cuts the connection of some client. */
   readonly cutClient: () => void
+  /** Clients say of primaries, at random, that they do not answer. */
+  readonly accusations: boolean
   /** These nodes can serve nobody from now on; called back when that is over. */
   readonly onSilence: (cause: 'pause' | 'partition', names: readonly string[]) => () => void
 }
@@ -42,7 +46,8 @@ const EVERY_MS = {
   partition: 3000,
   clientCut: 2000,
   crash: 6000,
-  pause: 3000
+  pause: 3000,
+  accusation: 400
 }
 
 export type FaultKind = keyof typeof EVERY_MS
@@ -94,6 +99,7 @@ export class FaultPlan {
       this.#repeat('weather', () => this.#changeWeather())
       this.#repeat('partition', () => this.#partition())
       this.#repeat('clientCut', () => this.#cutClient())
+      if (this.#options.accusations) this.#repeat('accusation', () => this.#accuse())
     }
     if (faults === 'crash' || faults === 'all') {
       this.#repeat('crash', () => this.#crash())
@@ -249,6 +255,24 @@ export class FaultPlan {
 
   #cutClient(): boolean {
     this.#options.cutClient()
+    return true
+  }
+
+  /** Some client says of some primary that it does not answer, true or not. */
+  #accuse(): boolean {
+    const simulation = this.#simulation
+    const running = simulation.hosts.filter((host) => host.state === 'running')
+    if (running.length === 0) return true
+    const host = this.#random.pick(running)
+    const rows = host.node?.inspect().rows ?? []
+    if (rows.length === 0) return true
+    const { bucket, epoch } = this.#random.pick(rows)
+    const ignore = (): void => undefined
+    const handlers = { onBytes: ignore, onClosed: ignore, onRetire: ignore }
+    const connection = simulation.connect(host.name, handlers)
+    const words = ['OC.WITNESS', `${bucket}`, `${epoch}`]
+    connection?.send(encodeArguments(words.map(latin1Bytes)))
+    connection?.close()
     return true
   }
 

@@ -173,6 +173,8 @@ export class Run {
       faults,
       shortFaults,
       carefulCrashes: options.carefulCrashes ?? true,
+      // Where two alone decide, a word against a primary that lives parts the copies.
+      accusations: policy === 'majority' || mayPart,
       nodesMin: Math.max(2, this.#nodes - 2),
       nodesMax: this.#nodes + 3,
       ...(options.rates === undefined ? {} : { rates: options.rates }),

@@ -55,6 +55,8 @@ export interface AgreementHandlers {
   leased(bucket: number, deposes: NodeName): number
   /** Another node's attempt to take this bucket from here must be finished: it is not served from now on. */
   concede(bucket: number): void
+  /** It goes, and should not be made a voter any more. */
+  isLeaving(): boolean
   /** The newest voters that this node has accepted are of another version now. */
   votersSeen(version: number): void
   /** Somebody, perhaps this peer, knows newer voters than this node. */
@@ -556,12 +558,18 @@ export class Agreement {
 
   #promise(register: number, ballot: Ballot): PromiseAnswer {
     const state = this.#registerOf(register)
-    const ok = ballot.round <= ROUND_MAX && state.prepare(ballot)
+    const ok = ballot.round <= ROUND_MAX && !this.#declines(register) && state.prepare(ballot)
     this.#noteRound(register, state.promised.round)
     const { accepted } = state
     const value = state.value ?? this.#known(register)
     const highest = Math.max(state.promised.round, this.#rounds.get(register) ?? 0)
     return { register, round: ballot.round, ok, highest, accepted, value: ok ? value : undefined }
+  }
+
+  /** Asked about the voters without being one: somebody wants to make it one, and it is on its way out. */
+  #declines(register: number): boolean {
+    if (register !== VOTERS_REGISTER || !this.#handlers.isLeaving()) return false
+    return !this.#isVoter() && this.seen === this.voters.version
   }
 
   #accept(register: number, ballot: Ballot, value: RegisterValue): AcceptAnswer {

@@ -10,6 +10,7 @@ import type { BucketState } from './bucket-state.js'
 import type { NodeConfig } from './config.js'
 import type { Outbox } from './outbox.js'
 import type { Peer, Peers } from './peers.js'
+import type { Evidence } from './repair.js'
 
 export interface RowChange {
   readonly bucket: number
@@ -47,6 +48,8 @@ export interface Cluster {
   /** This node has begun to change the row and does not know the outcome yet. */
   isDeciding(bucket: number): boolean
   peerOf(node: NodeIndex): Peer | undefined
+  /** A client says that the primary of the bucket, by the row of that epoch, does not answer it. */
+  witness(bucket: number, epoch: number): Evidence
   /** A majority of the voters decides, so that copies never go apart. */
   readonly byMajority: boolean
   /** Whether this node may still believe that it is primary of what its table says. */

@@ -91,6 +91,8 @@ export type Sabotage =
   | 'lose-event'
   /** Confirm a watch that not every node knows. */
   | 'early-watch'
+  /** Stop waiting for a backup that is behind although its row still names it, so that it can be promoted. */
+  | 'promote-out-of-sync'
   /** Serve although no majority has been heard, and take over from one that was. */
   | 'skip-lease'
   /** Take one voter's answer for a majority's. */

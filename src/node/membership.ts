@@ -53,6 +53,10 @@ export class Membership {
     return this.#state === 'leaving'
   }
 
+  get left(): boolean {
+    return this.#state === 'left'
+  }
+
   start(): void {
     const { config, peers, members, now, random } = this.#cluster
     this.nextBeatMs = now
@@ -171,7 +175,7 @@ export class Membership {
 
   /** Tells everyone that this node lives, and notices who has been silent for too long. */
   beat(): void {
-    const { config, peers, members, table, outbox, now } = this.#cluster
+    const { config, peers, members, table, now } = this.#cluster
     this.nextBeatMs = now + config.heartbeatMs
     if (!this.joined || this.#state === 'left') return
     const voters = this.#handlers.votersVersion()
@@ -181,11 +185,16 @@ export class Membership {
     for (const peer of peers.all()) {
       const record = members.get(peer.name)
       if (peer.dead || record === undefined || record.state === 'left') continue
-      if (now - peer.lastHeardMs <= config.deadAfterMs) continue
-      peer.dead = true
-      outbox.event({ kind: 'died', node: peer.name })
-      this.onGone(peer, 'died')
+      if (now - peer.lastHeardMs > config.deadAfterMs) this.onDied(peer)
     }
+  }
+
+  /** It was silent for too long, or somebody else could not hear it either. */
+  onDied(peer: Peer): void {
+    if (peer.dead) return
+    peer.dead = true
+    this.#cluster.outbox.event({ kind: 'died', node: peer.name })
+    this.onGone(peer, 'died')
   }
 
   /** Whoever missed some news while it could not be heard gets them by chance from somebody, sooner or later. */

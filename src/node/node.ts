@@ -29,7 +29,7 @@ import { Merges } from './merges.js'
 import { Moves } from './moves.js'
 import type { Outbox } from './outbox.js'
 import { Peers, type Peer } from './peers.js'
-import { Repair } from './repair.js'
+import { Repair, type Evidence } from './repair.js'
 import { Requests } from './requests.js'
 import { Rows } from './rows.js'
 import { Voting } from './voting.js'
@@ -113,6 +113,7 @@ export class Node implements Cluster {
       waived: () => this.#onAcked(),
       isForwardingTo: (peer) => this.#moves.isForwardingTo(peer),
       isLeased: () => this.#voting.byMajority,
+      died: (peer) => this.#membership.onDied(peer),
       mayStepAside: () => this.#now >= this.#startedMs + this.#voting.leaseWaitMs
     })
     this.#rows = this.#createRows()
@@ -265,6 +266,14 @@ export class Node implements Cluster {
     return this.peers.get(this.table.nameOf(node))
   }
 
+  witness(bucket: number, epoch: number): Evidence {
+    return this.#repair.witness(bucket, epoch)
+  }
+
+  isPending(peer: Peer): boolean {
+    return this.#repair.isPending(peer)
+  }
+
   get byMajority(): boolean {
     return this.#voting.byMajority
   }
@@ -292,6 +301,7 @@ export class Node implements Cluster {
       split: (mask) => this.#rows.split(mask, 'another node has split'),
       leased: (bucket, deposes) => this.#voting.leased(bucket, deposes),
       concede: (bucket) => this.#rows.concede(bucket),
+      isLeaving: () => this.#membership.leaving || this.#membership.left,
       votersSeen: (version) => this.#voting.accepted(version),
       votersBehind: (peer) => this.#voting.ask(peer)
     })

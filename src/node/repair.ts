@@ -16,9 +16,17 @@ export interface RepairHandlers {
   isForwardingTo(peer: Peer): boolean
   /** Leases keep a primary safe: its backups may act on a mere suspicion. */
   isLeased(): boolean
+  /** It is dead, as far as those who can be heard decide. */
+  died(peer: Peer): void
   /** A former life of this node cannot believe any more that it holds something. */
   mayStepAside(): boolean
 }
+
+/** What a backup makes of a client's word that the primary does not answer. */
+export type Evidence = 'pending' | 'heard' | 'old'
+
+/** A primary that was not heard for this many beats is PENDING: not dead yet, but a second witness makes it so. */
+const PENDING_BEATS = 3
 
 interface RepairPlan {
   readonly change: RowChange
@@ -96,6 +104,28 @@ export class Repair {
     this.#waive(waiting)
   }
 
+  /** A client says that the primary does not answer it: with that, a backup that does not hear it either acts at once. */
+  witness(bucket: number, epoch: number): Evidence {
+    const { table } = this.#cluster
+    if (table.epochOf(bucket) !== epoch) return 'old'
+    const peer = this.#cluster.peerOf(table.primaryOf(bucket))
+    if (peer === undefined || !this.isPending(peer)) return 'heard'
+    // Leases keep a primary that lives safe, so suspicion is enough; without them the two of them say that it is dead.
+    if (this.#handlers.isLeased()) {
+      peer.suspect = true
+      this.run()
+    } else this.#handlers.died(peer)
+    return 'pending'
+  }
+
+  /** It was not heard for a while, or its link broke. */
+  isPending(peer: Peer): boolean {
+    const { config, now } = this.#cluster
+    if (peer.left) return false
+    const silent = now - peer.lastHeardMs > config.heartbeatMs * PENDING_BEATS
+    return silent || peer.dead || peer.suspect
+  }
+
   isGone(bucket: number, node: NodeIndex): boolean {
     const { self, table, buckets } = this.#cluster
     if (node === self) return buckets[bucket] === undefined
@@ -111,6 +141,7 @@ export class Repair {
     const holders = holdersOf(table, bucket)
     if (primary === self) {
       if (buckets[bucket] === undefined) return this.#planAside(bucket, holders)
+      if (this.#cluster.config.sabotage === 'promote-out-of-sync') return undefined
       const kept = holders.filter((node) => node === self || !this.#isUseless(bucket, node))
       if (kept.length === holders.length) return undefined
       return { change: { bucket, holders: kept }, reason: 'a backup is of no use' }
@@ -207,6 +238,7 @@ export class Repair {
   }
 
   #reliesOn(peer: Peer): boolean {
+    if (this.#cluster.config.sabotage === 'promote-out-of-sync') return false
     if (this.#handlers.isForwardingTo(peer)) return true
     return this.#cluster.buckets.some(
       (state) => state?.role === 'primary' && state.backups.includes(peer)

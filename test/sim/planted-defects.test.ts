@@ -84,6 +84,12 @@ const CUTS: RunOptions = {
   workload: { clients: 12, looseClients: 0, thinkMs: 8, hotPlaces: 1, bulkPlaces: 3 }
 }
 
+/** Backups cannot be heard for a while, and then their primaries die. */
+const LATE_BACKUPS: RunOptions = {
+  ...CUTS,
+  rates: { ...CUTS.rates, partition: 2, pause: 1, crash: 6 }
+}
+
 const DEFECTS: Record<Sabotage, RunOptions> = {
   'reply-before-backup': CRASHES,
   'read-uncommitted': { ...CRASHES, workload: { ...CRASHES.workload, clients: 30 } },
@@ -97,6 +103,7 @@ const DEFECTS: Record<Sabotage, RunOptions> = {
   restless: MOVES,
   'lose-event': EVENTS,
   'early-watch': WATCHES,
+  'promote-out-of-sync': LATE_BACKUPS,
   'skip-lease': LEASES,
   'skip-majority': CUTS,
   'reuse-ballot': CUTS,

@@ -38,7 +38,10 @@ const KEPT: readonly (readonly [number, RunOptions])[] = [
   [143, { minutes: 0.4, workload: { watchers: 5 } }],
   [324, { minutes: 0.5 }],
   [602, { policy: 'available', shortFaults: false }],
-  [704, { policy: 'available' }]
+  [704, { policy: 'available' }],
+  [20_004, { minutes: 0.5 }],
+  [20_032, { minutes: 0.5 }],
+  [20_148, { minutes: 0.5 }]
 ]
 
 describe('kept seeds', () => {

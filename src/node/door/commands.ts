@@ -13,6 +13,7 @@ import { SEVERAL_KEYS_COMMANDS } from './several-keys.js'
 import { OC_TABLE } from './table-command.js'
 import { TRANSACTION_COMMANDS } from './transaction.js'
 import { OC_WATCH } from './watch-command.js'
+import { OC_WITNESS } from './witness-command.js'
 import type { DoorCommand } from './door.js'
 
 export const DOOR_COMMANDS: readonly DoorCommand[] = [
@@ -30,7 +31,8 @@ export const DOOR_COMMANDS: readonly DoorCommand[] = [
   MEMORY,
   OBJECT,
   OC_TABLE,
-  OC_WATCH
+  OC_WATCH,
+  OC_WITNESS
 ]
 
 const BY_NAME = new Map<string, DoorCommand>()
