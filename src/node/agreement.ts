@@ -8,7 +8,6 @@
  */
 import { assert } from '../core/assert.js'
 import { compareBallots, NO_BALLOT, nextBallot, type Ballot } from '../core/agreement/ballot.js'
-import { Register } from '../core/agreement/register.js'
 import type { NodeName } from '../core/ids.js'
 import {
   decidesByMajority,
@@ -25,8 +24,10 @@ import {
   type RegisterValue,
   type RowValue
 } from '../wire/peer/agreement.js'
+import { Acceptor, type AcceptorHandlers } from './acceptor.js'
 import type { Cluster } from './cluster.js'
 import type { Peer } from './peers.js'
+import { isNamed, isSame, numberOf } from './register-value.js'
 
 export interface Wish {
   readonly register: number
@@ -47,20 +48,11 @@ export interface Decision {
   readonly reason: string
 }
 
-export interface AgreementHandlers {
+export interface AgreementHandlers extends AcceptorHandlers {
   /** These were decided, in one turn. */
   decided(decisions: readonly Decision[]): void
-  split(mask: number): void
-  /** Why this node will not accept that its primary loses the bucket: milliseconds to wait; 0 if it will. */
-  leased(bucket: number, deposes: NodeName): number
   /** Another node's attempt to take this bucket from here must be finished: it is not served from now on. */
   concede(bucket: number): void
-  /** It goes, and should not be made a voter any more. */
-  isLeaving(): boolean
-  /** The newest voters that this node has accepted are of another version now. */
-  votersSeen(version: number): void
-  /** Somebody, perhaps this peer, knows newer voters than this node. */
-  votersBehind(peer?: Peer): void
 }
 
 interface Attempt {
@@ -82,63 +74,41 @@ const COLLISION_MS = 8
 const COLLISION_MS_MAX = 250
 /** How many beats to wait for answers at the most; on slow links the first tries may be too short. */
 const TIMEOUT_BEATS_MAX = 8
-/** Bounds what a lying or broken peer can do to the counting. */
-const ROUND_MAX = 2 ** 48
 
 export class Agreement {
   readonly #cluster: Cluster
   readonly #handlers: AgreementHandlers
+  readonly #acceptor: Acceptor
   readonly #attempts = new Map<number, Attempt>()
-  /** Registers as this voter has them. */
-  readonly #registers = new Map<number, Register<RegisterValue>>()
-  /** The highest round heard of, by register. */
-  readonly #rounds = new Map<number, number>()
   /** Ballots that a quorum has promised in advance, with the value to go on from. */
   readonly #granted = new Map<number, { ballot: Ballot; value: RegisterValue }>()
   #prepares: { register: number; round: number }[] = []
   #accepts: AcceptAsk[] = []
   #decisions: (Decision & { wish: Wish; own: boolean })[] = []
   #busy = 0
-  voters: VoterSet
-  /** The newest version of the voters that anybody who asked something knew to be decided. */
-  #heard = 0
-  /** The round in which this node last had the voters decided: nothing older will be. */
-  #votersRound = 0
-  /** What the others were last told about `seen`. */
-  #told = 0
 
   constructor(cluster: Cluster, voters: VoterSet, handlers: AgreementHandlers) {
     this.#cluster = cluster
     this.#handlers = handlers
-    this.voters = voters
+    this.#acceptor = new Acceptor(cluster, voters, handlers)
   }
 
-  /**
-   * The newest voters that may be decided as far as this node knows: with older ones it decides nothing. An accepted
-   * set that was overtaken by another ballot counts no more, since it will never be decided.
-   */
+  get voters(): VoterSet {
+    return this.#acceptor.voters
+  }
+
+  /** The newest voters that may be decided as far as this node knows. */
   get seen(): number {
-    const accepted = this.#registers.get(VOTERS_REGISTER)?.value
-    return Math.max(
-      this.#heard,
-      this.voters.version,
-      accepted === undefined ? 0 : numberOf(accepted)
-    )
+    return this.#acceptor.seen
   }
 
-  /**
-   * Somebody may be about to make this node a voter: it asked for a promise, and nothing that was decided since rules
-   * it out. A node that went now would be waited for, perhaps for ever.
-   */
+  /** Somebody may be about to make this node a voter. */
   get mayBeNamed(): boolean {
-    const promised = this.#registers.get(VOTERS_REGISTER)?.promised.round ?? 0
-    return promised > this.#votersRound
+    return this.#acceptor.mayBeNamed
   }
 
-  /** The first node's rows, and those that a split makes, are there without having been asked for. */
   seed(register: number, value: RegisterValue): void {
-    const state = this.#registerOf(register)
-    state.value ??= value
+    this.#acceptor.seed(register, value)
   }
 
   isPending(register: number): boolean {
@@ -186,9 +156,9 @@ export class Agreement {
 
   /** The voters are others now: what was promised to the old ones is asked for again. */
   votersChanged(voters: VoterSet): void {
-    this.voters = voters
+    this.#acceptor.voters = voters
     this.#granted.clear()
-    this.#tellSeen()
+    this.#acceptor.tellSeen()
     this.#enter(() => {
       for (const attempt of [...this.#attempts.values()]) this.#try(attempt)
     })
@@ -203,12 +173,7 @@ export class Agreement {
       this.#attempts.delete(register)
       wishes.push(attempt.wish)
     }
-    for (let bucket = old + 1; bucket <= mask; bucket++) {
-      const parent = this.#registers.get(bucket & old)
-      if (parent !== undefined) this.#registers.set(bucket, parent.clone())
-      const round = this.#rounds.get(bucket & old)
-      if (round !== undefined) this.#rounds.set(bucket, round)
-    }
+    this.#acceptor.split(old, mask)
     this.#prepares = this.#prepares.filter(({ register }) => register === VOTERS_REGISTER)
     this.#accepts = this.#accepts.filter(({ register }) => register === VOTERS_REGISTER)
     for (const wish of wishes) wish.done?.(false)
@@ -260,10 +225,10 @@ export class Agreement {
   onMessage(peer: Peer, message: AgreementMessage): void {
     switch (message.kind) {
       case 'prepare':
-        this.#onPrepare(peer, message)
+        this.#acceptor.onPrepare(peer, message)
         return
       case 'propose':
-        this.#onAccept(peer, message)
+        this.#acceptor.onPropose(peer, message)
         return
       case 'promise':
         this.#enter(() => {
@@ -311,7 +276,7 @@ export class Agreement {
     if (granted !== undefined && wish.next !== undefined) {
       if (numberOf(granted.value) === wish.expected) {
         attempt.ballot = granted.ballot
-        this.#noteRound(wish.register, granted.ballot.round)
+        this.#acceptor.noteRound(wish.register, granted.ballot.round)
         this.#ask(attempt, this.#advance(wish, granted.value, wish.expected))
         return
       }
@@ -321,14 +286,14 @@ export class Agreement {
       this.#rest(attempt, config.heartbeatMs)
       return
     }
-    const last = this.#rounds.get(wish.register) ?? 0
+    const last = this.#acceptor.roundOf(wish.register)
     const round = config.sabotage === 'reuse-ballot' ? Math.max(1, last) : last + 1
-    this.#noteRound(wish.register, round)
+    this.#acceptor.noteRound(wish.register, round)
     attempt.phase = 'prepare'
     attempt.ballot = { round, name: config.name, life: config.life }
     this.#prepares.push({ register: wish.register, round })
-    if (this.#isVoter()) {
-      const answer = this.#promise(wish.register, attempt.ballot)
+    if (this.#acceptor.isVoter) {
+      const answer = this.#acceptor.promise(wish.register, attempt.ballot)
       if (answer.ok) attempt.answers.set(config.name, answer)
       else attempt.refusals.add(config.name)
     }
@@ -375,7 +340,7 @@ export class Agreement {
       }
     }
     const own = wish.next !== undefined && numberOf(current) === wish.expected
-    const known = this.#knownNumber(wish.register)
+    const known = this.#acceptor.knownNumber(wish.register)
     if (!own && wish.next !== undefined && numberOf(current) <= known) {
       // Decided long ago, and not what the wish went out from.
       this.#attempts.delete(wish.register)
@@ -400,7 +365,7 @@ export class Agreement {
     for (const answer of attempt.answers.values()) {
       if (answer !== true && answer.value !== undefined) consider(answer.accepted, answer.value)
     }
-    const own = this.#known(attempt.wish.register)
+    const own = this.#acceptor.known(attempt.wish.register)
     if (own !== undefined && (byNumber || best === undefined)) consider(NO_BALLOT, own)
     return best?.value
   }
@@ -423,7 +388,7 @@ export class Agreement {
   #again(wish: Wish, current: RegisterValue): RegisterValue {
     if (current.kind === 'voters' || current.deposes === '') return current
     const settled: RowValue = { ...current, deposes: '' }
-    if (current.row.epoch <= this.#knownNumber(wish.register)) return settled
+    if (current.row.epoch <= this.#acceptor.knownNumber(wish.register)) return settled
     if (current.deposes !== this.#cluster.config.name) return current
     this.#handlers.concede(wish.register)
     return settled
@@ -439,8 +404,8 @@ export class Agreement {
     attempt.answers.clear()
     attempt.refusals.clear()
     this.#accepts.push({ register, round: attempt.ballot.round, value })
-    if (this.#isVoter() || isNamed(value, name)) {
-      const answer = this.#accept(register, attempt.ballot, value)
+    if (this.#acceptor.isVoter || isNamed(value, name)) {
+      const answer = this.#acceptor.accept(register, attempt.ballot, value)
       if (answer.verdict === 'ok') attempt.answers.set(name, true)
       else this.#refused(attempt, name, answer)
     }
@@ -452,7 +417,7 @@ export class Agreement {
     assert(value !== undefined, 'a decision without a value')
     this.#attempts.delete(wish.register)
     if (wish.register === VOTERS_REGISTER) {
-      this.#votersRound = Math.max(this.#votersRound, ballot.round)
+      this.#acceptor.votersDecided(ballot.round)
     }
     const own = wish.next === undefined || isSame(wish.next, value)
     if (value.kind === 'row')
@@ -477,7 +442,7 @@ export class Agreement {
 
   #refused(attempt: Attempt, name: string, answer: AcceptAnswer): void {
     attempt.refusals.add(name)
-    if (answer.verdict === 'ballot') this.#noteRound(answer.register, answer.number)
+    if (answer.verdict === 'ballot') this.#acceptor.noteRound(answer.register, answer.number)
     else if (attempt.value?.kind === 'row') this.#nudge(attempt.value.deposes, answer.register)
     if (answer.verdict !== 'leased') return
     const hopeless = !isQuorum(this.voters, {
@@ -497,7 +462,7 @@ export class Agreement {
 
   #onPromise(peer: Peer, answer: PromiseAnswer): void {
     const attempt = this.#attempts.get(answer.register)
-    this.#noteRound(answer.register, answer.highest)
+    this.#acceptor.noteRound(answer.register, answer.highest)
     if (attempt?.phase !== 'prepare' || attempt.ballot.round !== answer.round) return
     if (answer.ok) attempt.answers.set(peer.name, answer)
     else attempt.refusals.add(peer.name)
@@ -510,100 +475,6 @@ export class Agreement {
     if (answer.verdict === 'ok') attempt.answers.set(peer.name, true)
     else this.#refused(attempt, peer.name, answer)
     this.#count(attempt)
-  }
-
-  #onPrepare(peer: Peer, message: Extract<AgreementMessage, { kind: 'prepare' }>): void {
-    if (!this.#isCurrent(peer, message)) return
-    const life = peer.stream.peerLife
-    const answers = message.asks.map(({ register, round }) =>
-      this.#promise(register, { round, name: peer.name, life })
-    )
-    this.#cluster.peers.send(peer, { kind: 'promise', answers }, this.#cluster.now)
-  }
-
-  #onAccept(peer: Peer, message: Extract<AgreementMessage, { kind: 'propose' }>): void {
-    if (!this.#isCurrent(peer, message)) return
-    const life = peer.stream.peerLife
-    const answers = message.asks.map(({ register, round, value }) =>
-      this.#accept(register, { round, name: peer.name, life }, value)
-    )
-    this.#cluster.peers.send(peer, { kind: 'accepted', answers }, this.#cluster.now)
-  }
-
-  /** Asked by one who knows the same voters and the same number of buckets, or is told better. */
-  #isCurrent(
-    peer: Peer,
-    message: { version: number; mask: number; asks: readonly { register: number }[] }
-  ): boolean {
-    const { peers, now } = this.#cluster
-    if (message.mask > this.#cluster.table.mask) this.#handlers.split(message.mask)
-    const { table } = this.#cluster
-    if (message.mask < table.mask) {
-      peers.send(peer, { kind: 'rows', mask: table.mask, rows: [] }, now)
-      return false
-    }
-    // The voters themselves can be asked about by one who knows only older ones: that is how it learns.
-    const onVoters = message.asks.every(({ register }) => register === VOTERS_REGISTER)
-    if (message.version < this.seen && !onVoters) {
-      if (this.voters.version > message.version) {
-        peers.send(peer, { kind: 'voters', set: this.voters }, now)
-      }
-      peers.send(peer, { kind: 'votersSeen', version: this.seen }, now)
-      return false
-    }
-    if (message.version > this.#heard) this.#heard = message.version
-    if (message.version > this.voters.version) this.#handlers.votersBehind(peer)
-    return true
-  }
-
-  #promise(register: number, ballot: Ballot): PromiseAnswer {
-    const state = this.#registerOf(register)
-    const ok = ballot.round <= ROUND_MAX && !this.#declines(register) && state.prepare(ballot)
-    this.#noteRound(register, state.promised.round)
-    const { accepted } = state
-    const value = state.value ?? this.#known(register)
-    const highest = Math.max(state.promised.round, this.#rounds.get(register) ?? 0)
-    return { register, round: ballot.round, ok, highest, accepted, value: ok ? value : undefined }
-  }
-
-  /** Asked about the voters without being one: somebody wants to make it one, and it is on its way out. */
-  #declines(register: number): boolean {
-    if (register !== VOTERS_REGISTER || !this.#handlers.isLeaving()) return false
-    return !this.#isVoter() && this.seen === this.voters.version
-  }
-
-  #accept(register: number, ballot: Ballot, value: RegisterValue): AcceptAnswer {
-    const state = this.#registerOf(register)
-    const { sabotage } = this.#cluster.config
-    const { round } = ballot
-    if (!state.mayAccept(ballot) && sabotage !== 'forget-promise') {
-      return { register, round, verdict: 'ballot', number: state.promised.round }
-    }
-    const has =
-      state.value !== undefined &&
-      numberOf(state.value) === numberOf(value) &&
-      isSame(state.value, value)
-    if (value.kind === 'row' && value.deposes !== '' && !has && sabotage !== 'skip-lease') {
-      const wait = this.#handlers.leased(register, value.deposes)
-      if (wait > 0) return { register, round, verdict: 'leased', number: Math.ceil(wait) }
-    }
-    if (sabotage === 'forget-promise') state.promised = NO_BALLOT
-    state.accept(ballot, value)
-    this.#noteRound(register, state.promised.round)
-    if (value.kind === 'voters') this.#tellSeen()
-    return { register, round, verdict: 'ok', number: 0 }
-  }
-
-  #tellSeen(): void {
-    const { seen } = this
-    if (seen === this.#told) return
-    this.#told = seen
-    this.#handlers.votersSeen(seen)
-  }
-
-  #isVoter(): boolean {
-    const { name, life } = this.#cluster.config
-    return this.voters.voters.some((voter) => voter.name === name && voter.life === life)
   }
 
   #isLive(voter: Voter): boolean {
@@ -629,59 +500,4 @@ export class Agreement {
     }
     return [...found]
   }
-
-  /** What this node has learned to be decided. */
-  #known(register: number): RegisterValue | undefined {
-    if (register === VOTERS_REGISTER) return { kind: 'voters', set: this.voters }
-    const { table } = this.#cluster
-    if (register > table.mask || table.epochOf(register) === 0) return undefined
-    return { kind: 'row', row: table.row(register), deposes: '' }
-  }
-
-  #knownNumber(register: number): number {
-    const known = this.#known(register)
-    return known === undefined ? 0 : numberOf(known)
-  }
-
-  #registerOf(register: number): Register<RegisterValue> {
-    const known = this.#registers.get(register)
-    if (known !== undefined) return known
-    const state = new Register<RegisterValue>()
-    this.#registers.set(register, state)
-    return state
-  }
-
-  #noteRound(register: number, round: number): void {
-    if (round > (this.#rounds.get(register) ?? 0)) this.#rounds.set(register, round)
-  }
-}
-
-/** The epoch of a row, the version of a set of voters. */
-export function numberOf(value: RegisterValue): number {
-  return value.kind === 'row' ? value.row.epoch : value.set.version
-}
-
-function isNamed(value: RegisterValue, name: string): boolean {
-  return value.kind === 'voters' && value.set.voters.some((voter) => voter.name === name)
-}
-
-/** The same holders, or the same voters, whatever the number. */
-function isSame(a: RegisterValue, b: RegisterValue): boolean {
-  if (a.kind === 'row') {
-    return (
-      b.kind === 'row' &&
-      a.row.primary === b.row.primary &&
-      a.row.backups.length === b.row.backups.length &&
-      a.row.backups.every((name, i) => name === b.row.backups[i])
-    )
-  }
-  return (
-    b.kind === 'voters' &&
-    a.set.settled === b.set.settled &&
-    a.set.voters.length === b.set.voters.length &&
-    a.set.voters.every(({ name, life }, i) => {
-      const other = b.set.voters[i]
-      return name === other.name && life === other.life
-    })
-  )
 }

@@ -1,0 +1,220 @@
+/**
+ * This node as a voter: the registers as it has them, what it has promised and accepted, and whom it answers. It never
+ * proposes anything; that is `agreement`.
+ */
+import { NO_BALLOT, type Ballot } from '../core/agreement/ballot.js'
+import { Register } from '../core/agreement/register.js'
+import type { NodeName } from '../core/ids.js'
+import type { VoterSet } from '../core/membership/voters.js'
+import {
+  VOTERS_REGISTER,
+  type AcceptAnswer,
+  type AgreementMessage,
+  type PromiseAnswer,
+  type RegisterValue
+} from '../wire/peer/agreement.js'
+import type { Cluster } from './cluster.js'
+import type { Peer } from './peers.js'
+import { isSame, numberOf } from './register-value.js'
+
+export interface AcceptorHandlers {
+  split(mask: number): void
+  /** Why this node will not accept that its primary loses the bucket: milliseconds to wait; 0 if it will. */
+  leased(bucket: number, deposes: NodeName): number
+  /** It goes, and should not be made a voter any more. */
+  isLeaving(): boolean
+  /** The newest voters that this node has accepted are of another version now. */
+  votersSeen(version: number): void
+  /** Somebody, perhaps this peer, knows newer voters than this node. */
+  votersBehind(peer?: Peer): void
+}
+
+/** Bounds what a lying or broken peer can do to the counting. */
+const ROUND_MAX = 2 ** 48
+
+export class Acceptor {
+  readonly #cluster: Cluster
+  readonly #handlers: AcceptorHandlers
+  readonly #registers = new Map<number, Register<RegisterValue>>()
+  /** The highest round heard of, by register. */
+  readonly #rounds = new Map<number, number>()
+  voters: VoterSet
+  /** The newest version of the voters that anybody who asked something knew to be decided. */
+  #heard = 0
+  /** The round in which this node last had the voters decided: nothing older will be. */
+  #votersRound = 0
+  /** What the others were last told about `seen`. */
+  #told = 0
+
+  constructor(cluster: Cluster, voters: VoterSet, handlers: AcceptorHandlers) {
+    this.#cluster = cluster
+    this.#handlers = handlers
+    this.voters = voters
+  }
+
+  /**
+   * The newest voters that may be decided as far as this node knows: with older ones it decides nothing. An accepted
+   * set that was overtaken by another ballot counts no more, since it will never be decided.
+   */
+  get seen(): number {
+    const accepted = this.#registers.get(VOTERS_REGISTER)?.value
+    return Math.max(
+      this.#heard,
+      this.voters.version,
+      accepted === undefined ? 0 : numberOf(accepted)
+    )
+  }
+
+  /**
+   * Somebody may be about to make this node a voter: it asked for a promise, and nothing that was decided since rules
+   * it out. A node that went now would be waited for, perhaps for ever.
+   */
+  get mayBeNamed(): boolean {
+    const promised = this.#registers.get(VOTERS_REGISTER)?.promised.round ?? 0
+    return promised > this.#votersRound
+  }
+
+  get isVoter(): boolean {
+    const { name, life } = this.#cluster.config
+    return this.voters.voters.some((voter) => voter.name === name && voter.life === life)
+  }
+
+  /** The first node's rows, and those that a split makes, are there without having been asked for. */
+  seed(register: number, value: RegisterValue): void {
+    const state = this.#registerOf(register)
+    state.value ??= value
+  }
+
+  /** Every register of a row becomes several. */
+  split(old: number, mask: number): void {
+    for (let bucket = old + 1; bucket <= mask; bucket++) {
+      const parent = this.#registers.get(bucket & old)
+      if (parent !== undefined) this.#registers.set(bucket, parent.clone())
+      const round = this.#rounds.get(bucket & old)
+      if (round !== undefined) this.#rounds.set(bucket, round)
+    }
+  }
+
+  /** This node had the voters decided in that round. */
+  votersDecided(round: number): void {
+    this.#votersRound = Math.max(this.#votersRound, round)
+  }
+
+  roundOf(register: number): number {
+    return this.#rounds.get(register) ?? 0
+  }
+
+  noteRound(register: number, round: number): void {
+    if (round > this.roundOf(register)) this.#rounds.set(register, round)
+  }
+
+  /** What this node has learned to be decided. */
+  known(register: number): RegisterValue | undefined {
+    if (register === VOTERS_REGISTER) return { kind: 'voters', set: this.voters }
+    const { table } = this.#cluster
+    if (register > table.mask || table.epochOf(register) === 0) return undefined
+    return { kind: 'row', row: table.row(register), deposes: '' }
+  }
+
+  knownNumber(register: number): number {
+    const known = this.known(register)
+    return known === undefined ? 0 : numberOf(known)
+  }
+
+  onPrepare(peer: Peer, message: Extract<AgreementMessage, { kind: 'prepare' }>): void {
+    if (!this.#isCurrent(peer, message)) return
+    const life = peer.stream.peerLife
+    const answers = message.asks.map(({ register, round }) =>
+      this.promise(register, { round, name: peer.name, life })
+    )
+    this.#cluster.peers.send(peer, { kind: 'promise', answers }, this.#cluster.now)
+  }
+
+  onPropose(peer: Peer, message: Extract<AgreementMessage, { kind: 'propose' }>): void {
+    if (!this.#isCurrent(peer, message)) return
+    const life = peer.stream.peerLife
+    const answers = message.asks.map(({ register, round, value }) =>
+      this.accept(register, { round, name: peer.name, life }, value)
+    )
+    this.#cluster.peers.send(peer, { kind: 'accepted', answers }, this.#cluster.now)
+  }
+
+  /** Asked by one who knows the same voters and the same number of buckets, or is told better. */
+  #isCurrent(
+    peer: Peer,
+    message: { version: number; mask: number; asks: readonly { register: number }[] }
+  ): boolean {
+    const { peers, now } = this.#cluster
+    if (message.mask > this.#cluster.table.mask) this.#handlers.split(message.mask)
+    const { table } = this.#cluster
+    if (message.mask < table.mask) {
+      peers.send(peer, { kind: 'rows', mask: table.mask, rows: [] }, now)
+      return false
+    }
+    // The voters themselves can be asked about by one who knows only older ones: that is how it learns.
+    const onVoters = message.asks.every(({ register }) => register === VOTERS_REGISTER)
+    if (message.version < this.seen && !onVoters) {
+      if (this.voters.version > message.version) {
+        peers.send(peer, { kind: 'voters', set: this.voters }, now)
+      }
+      peers.send(peer, { kind: 'votersSeen', version: this.seen }, now)
+      return false
+    }
+    if (message.version > this.#heard) this.#heard = message.version
+    if (message.version > this.voters.version) this.#handlers.votersBehind(peer)
+    return true
+  }
+
+  promise(register: number, ballot: Ballot): PromiseAnswer {
+    const state = this.#registerOf(register)
+    const ok = ballot.round <= ROUND_MAX && !this.#declines(register) && state.prepare(ballot)
+    this.noteRound(register, state.promised.round)
+    const { accepted } = state
+    const value = state.value ?? this.known(register)
+    const highest = Math.max(state.promised.round, this.roundOf(register))
+    return { register, round: ballot.round, ok, highest, accepted, value: ok ? value : undefined }
+  }
+
+  /** Asked about the voters without being one: somebody wants to make it one, and it is on its way out. */
+  #declines(register: number): boolean {
+    if (register !== VOTERS_REGISTER || !this.#handlers.isLeaving()) return false
+    return !this.isVoter && this.seen === this.voters.version
+  }
+
+  accept(register: number, ballot: Ballot, value: RegisterValue): AcceptAnswer {
+    const state = this.#registerOf(register)
+    const { sabotage } = this.#cluster.config
+    const { round } = ballot
+    if (!state.mayAccept(ballot) && sabotage !== 'forget-promise') {
+      return { register, round, verdict: 'ballot', number: state.promised.round }
+    }
+    const has =
+      state.value !== undefined &&
+      numberOf(state.value) === numberOf(value) &&
+      isSame(state.value, value)
+    if (value.kind === 'row' && value.deposes !== '' && !has && sabotage !== 'skip-lease') {
+      const wait = this.#handlers.leased(register, value.deposes)
+      if (wait > 0) return { register, round, verdict: 'leased', number: Math.ceil(wait) }
+    }
+    if (sabotage === 'forget-promise') state.promised = NO_BALLOT
+    state.accept(ballot, value)
+    this.noteRound(register, state.promised.round)
+    if (value.kind === 'voters') this.tellSeen()
+    return { register, round, verdict: 'ok', number: 0 }
+  }
+
+  tellSeen(): void {
+    const { seen } = this
+    if (seen === this.#told) return
+    this.#told = seen
+    this.#handlers.votersSeen(seen)
+  }
+
+  #registerOf(register: number): Register<RegisterValue> {
+    const known = this.#registers.get(register)
+    if (known !== undefined) return known
+    const state = new Register<RegisterValue>()
+    this.#registers.set(register, state)
+    return state
+  }
+}
