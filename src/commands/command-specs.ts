@@ -20,6 +20,21 @@ const LINES: readonly Line[] = [
   ['append', 3, 'write denyoom fast', 1, 1, 1, 'write string fast'],
   ['asking', 1, 'fast', 0, 0, 0, 'fast connection'],
   ['auth', -2, 'noscript loading stale fast no_auth allow_busy', 0, 0, 0, 'fast connection'],
+  ['bgrewriteaof', 1, 'admin noscript no_async_loading', 0, 0, 0, 'admin slow dangerous'],
+  ['bgsave', -1, 'admin noscript no_async_loading', 0, 0, 0, 'admin slow dangerous'],
+  ['bitcount', -2, 'readonly', 1, 1, 1, 'read bitmap slow'],
+  ['bitfield', -2, 'write denyoom', 1, 1, 1, 'write bitmap slow'],
+  ['bitfield_ro', -2, 'readonly fast', 1, 1, 1, 'read bitmap fast'],
+  ['bitop', -4, 'write denyoom', 2, -1, 1, 'write bitmap slow'],
+  ['bitpos', -3, 'readonly', 1, 1, 1, 'read bitmap slow'],
+  ['blmove', 6, 'write denyoom noscript blocking', 1, 2, 1, 'write list slow blocking'],
+  ['blmpop', -5, 'write blocking movablekeys', 0, 0, 0, 'write list slow blocking'],
+  ['blpop', -3, 'write noscript blocking', 1, -2, 1, 'write list slow blocking'],
+  ['brpop', -3, 'write noscript blocking', 1, -2, 1, 'write list slow blocking'],
+  ['brpoplpush', 4, 'write denyoom noscript blocking', 1, 2, 1, 'write list slow blocking'],
+  ['bzmpop', -5, 'write blocking movablekeys', 0, 0, 0, 'write sortedset slow blocking'],
+  ['bzpopmax', -3, 'write noscript blocking fast', 1, -2, 1, 'write sortedset fast blocking'],
+  ['bzpopmin', -3, 'write noscript blocking fast', 1, -2, 1, 'write sortedset fast blocking'],
   ['client', -2, '', 0, 0, 0, 'slow'],
   ['cluster', -2, '', 0, 0, 0, 'slow'],
   ['command', -1, 'loading stale', 0, 0, 0, 'slow connection'],
@@ -31,6 +46,7 @@ const LINES: readonly Line[] = [
   ['decrby', 3, 'write denyoom fast', 1, 1, 1, 'write string fast'],
   ['del', -2, 'write', 1, -1, 1, 'keyspace write slow'],
   ['discard', 1, 'noscript loading stale fast allow_busy', 0, 0, 0, 'fast transaction'],
+  ['dump', 2, 'readonly', 1, 1, 1, 'keyspace read slow'],
   ['echo', 2, 'loading stale fast', 0, 0, 0, 'fast connection'],
   ['exec', 1, 'noscript loading stale skip_slowlog', 0, 0, 0, 'slow transaction'],
   ['exists', -2, 'readonly fast', 1, -1, 1, 'keyspace read fast'],
@@ -39,7 +55,19 @@ const LINES: readonly Line[] = [
   ['expiretime', 2, 'readonly fast', 1, 1, 1, 'keyspace read fast'],
   ['flushall', -1, 'write', 0, 0, 0, 'keyspace write slow dangerous'],
   ['flushdb', -1, 'write', 0, 0, 0, 'keyspace write slow dangerous'],
+  ['function', -2, '', 0, 0, 0, 'slow'],
+  ['geoadd', -5, 'write denyoom', 1, 1, 1, 'write geo slow'],
+  ['geodist', -4, 'readonly', 1, 1, 1, 'read geo slow'],
+  ['geohash', -2, 'readonly', 1, 1, 1, 'read geo slow'],
+  ['geopos', -2, 'readonly', 1, 1, 1, 'read geo slow'],
+  ['georadius', -6, 'write denyoom movablekeys', 1, 1, 1, 'write geo slow'],
+  ['georadius_ro', -6, 'readonly', 1, 1, 1, 'read geo slow'],
+  ['georadiusbymember', -5, 'write denyoom movablekeys', 1, 1, 1, 'write geo slow'],
+  ['georadiusbymember_ro', -5, 'readonly', 1, 1, 1, 'read geo slow'],
+  ['geosearch', -7, 'readonly', 1, 1, 1, 'read geo slow'],
+  ['geosearchstore', -8, 'write denyoom', 1, 2, 1, 'write geo slow'],
   ['get', 2, 'readonly fast', 1, 1, 1, 'read string fast'],
+  ['getbit', 3, 'readonly fast', 1, 1, 1, 'read bitmap fast'],
   ['getdel', 2, 'write fast', 1, 1, 1, 'write string fast'],
   ['getex', -2, 'write fast', 1, 1, 1, 'write string fast'],
   ['getrange', 4, 'readonly', 1, 1, 1, 'read string slow'],
@@ -67,6 +95,8 @@ const LINES: readonly Line[] = [
   ['info', -1, 'loading stale', 0, 0, 0, 'slow dangerous'],
   ['keys', 2, 'readonly', 0, 0, 0, 'keyspace read slow dangerous'],
   ['lastsave', 1, 'loading stale fast', 0, 0, 0, 'admin fast dangerous'],
+  ['latency', -2, '', 0, 0, 0, 'slow'],
+  ['lcs', -3, 'readonly', 1, 2, 1, 'read string slow'],
   ['lindex', 3, 'readonly', 1, 1, 1, 'read list slow'],
   ['linsert', 5, 'write denyoom', 1, 1, 1, 'write list slow'],
   ['llen', 2, 'readonly fast', 1, 1, 1, 'read list fast'],
@@ -82,6 +112,7 @@ const LINES: readonly Line[] = [
   ['ltrim', 4, 'write', 1, 1, 1, 'write list slow'],
   ['memory', -2, '', 0, 0, 0, 'slow'],
   ['mget', -2, 'readonly fast', 1, -1, 1, 'read string fast'],
+  ['monitor', 1, 'admin noscript loading stale', 0, 0, 0, 'admin slow dangerous'],
   ['mset', -3, 'write denyoom', 1, -1, 2, 'write string slow'],
   ['msetnx', -3, 'write denyoom', 1, -1, 2, 'write string slow'],
   ['multi', 1, 'noscript loading stale fast allow_busy', 0, 0, 0, 'fast transaction'],
@@ -90,9 +121,16 @@ const LINES: readonly Line[] = [
   ['pexpire', -3, 'write fast', 1, 1, 1, 'keyspace write fast'],
   ['pexpireat', -3, 'write fast', 1, 1, 1, 'keyspace write fast'],
   ['pexpiretime', 2, 'readonly fast', 1, 1, 1, 'keyspace read fast'],
+  ['pfadd', -2, 'write denyoom fast', 1, 1, 1, 'write hyperloglog fast'],
+  ['pfcount', -2, 'readonly', 1, -1, 1, 'read hyperloglog slow'],
+  ['pfmerge', -2, 'write denyoom', 1, -1, 1, 'write hyperloglog slow'],
   ['ping', -1, 'fast', 0, 0, 0, 'fast connection'],
   ['psetex', 4, 'write denyoom', 1, 1, 1, 'write string slow'],
+  ['psubscribe', -2, 'pubsub noscript loading stale', 0, 0, 0, 'pubsub slow'],
   ['pttl', 2, 'readonly fast', 1, 1, 1, 'keyspace read fast'],
+  ['publish', 3, 'pubsub loading stale fast', 0, 0, 0, 'pubsub fast'],
+  ['pubsub', -2, '', 0, 0, 0, 'slow'],
+  ['punsubscribe', -1, 'pubsub noscript loading stale', 0, 0, 0, 'pubsub slow'],
   ['quit', -1, 'noscript loading stale fast no_auth allow_busy', 0, 0, 0, 'fast connection'],
   ['randomkey', 1, 'readonly', 0, 0, 0, 'keyspace read slow'],
   ['readonly', 1, 'loading stale fast', 0, 0, 0, 'fast connection'],
@@ -100,40 +138,61 @@ const LINES: readonly Line[] = [
   ['rename', 3, 'write', 1, 2, 1, 'keyspace write slow'],
   ['renamenx', 3, 'write fast', 1, 2, 1, 'keyspace write fast'],
   ['reset', 1, 'noscript loading stale fast no_auth allow_busy', 0, 0, 0, 'fast connection'],
+  ['restore', -4, 'write denyoom', 1, 1, 1, 'keyspace write slow dangerous'],
+  ['restore-asking', -4, 'write denyoom asking', 1, 1, 1, 'keyspace write slow dangerous'],
   ['rpop', -2, 'write fast', 1, 1, 1, 'write list fast'],
   ['rpoplpush', 3, 'write denyoom', 1, 2, 1, 'write list slow'],
   ['rpush', -3, 'write denyoom fast', 1, 1, 1, 'write list fast'],
   ['rpushx', -3, 'write denyoom fast', 1, 1, 1, 'write list fast'],
   ['sadd', -3, 'write denyoom fast', 1, 1, 1, 'write set fast'],
+  ['save', 1, 'admin noscript no_async_loading no_multi', 0, 0, 0, 'admin slow dangerous'],
   ['scan', -2, 'readonly', 0, 0, 0, 'keyspace read slow'],
   ['scard', 2, 'readonly fast', 1, 1, 1, 'read set fast'],
   ['sdiff', -2, 'readonly', 1, -1, 1, 'read set slow'],
   ['sdiffstore', -3, 'write denyoom', 1, -1, 1, 'write set slow'],
   ['select', 2, 'loading stale fast', 0, 0, 0, 'fast connection'],
   ['set', -3, 'write denyoom', 1, 1, 1, 'write string slow'],
+  ['setbit', 4, 'write denyoom', 1, 1, 1, 'write bitmap slow'],
   ['setex', 4, 'write denyoom', 1, 1, 1, 'write string slow'],
   ['setnx', 3, 'write denyoom fast', 1, 1, 1, 'write string fast'],
   ['setrange', 4, 'write denyoom', 1, 1, 1, 'write string slow'],
+  [
+    'shutdown',
+    -1,
+    'admin noscript loading stale no_multi allow_busy',
+    0,
+    0,
+    0,
+    'admin slow dangerous'
+  ],
   ['sinter', -2, 'readonly', 1, -1, 1, 'read set slow'],
   ['sintercard', -3, 'readonly movablekeys', 0, 0, 0, 'read set slow'],
   ['sinterstore', -3, 'write denyoom', 1, -1, 1, 'write set slow'],
   ['sismember', 3, 'readonly fast', 1, 1, 1, 'read set fast'],
+  ['slowlog', -2, '', 0, 0, 0, 'slow'],
   ['smembers', 2, 'readonly', 1, 1, 1, 'read set slow'],
   ['smismember', -3, 'readonly fast', 1, 1, 1, 'read set fast'],
   ['smove', 4, 'write fast', 1, 2, 1, 'write set fast'],
+  ['sort', -2, 'write denyoom movablekeys', 1, 1, 1, 'write set sortedset list slow dangerous'],
+  ['sort_ro', -2, 'readonly movablekeys', 1, 1, 1, 'read set sortedset list slow dangerous'],
   ['spop', -2, 'write fast', 1, 1, 1, 'write set fast'],
+  ['spublish', 3, 'pubsub loading stale fast', 1, 1, 1, 'pubsub fast'],
   ['srandmember', -2, 'readonly', 1, 1, 1, 'read set slow'],
   ['srem', -3, 'write fast', 1, 1, 1, 'write set fast'],
   ['sscan', -3, 'readonly', 1, 1, 1, 'read set slow'],
+  ['ssubscribe', -2, 'pubsub noscript loading stale', 1, -1, 1, 'pubsub slow'],
   ['strlen', 2, 'readonly fast', 1, 1, 1, 'read string fast'],
+  ['subscribe', -2, 'pubsub noscript loading stale', 0, 0, 0, 'pubsub slow'],
   ['substr', 4, 'readonly', 1, 1, 1, 'read string slow'],
   ['sunion', -2, 'readonly', 1, -1, 1, 'read set slow'],
   ['sunionstore', -3, 'write denyoom', 1, -1, 1, 'write set slow'],
+  ['sunsubscribe', -1, 'pubsub noscript loading stale', 1, -1, 1, 'pubsub slow'],
   ['time', 1, 'loading stale fast', 0, 0, 0, 'fast'],
   ['touch', -2, 'readonly fast', 1, -1, 1, 'keyspace read fast'],
   ['ttl', 2, 'readonly fast', 1, 1, 1, 'keyspace read fast'],
   ['type', 2, 'readonly fast', 1, 1, 1, 'keyspace read fast'],
   ['unlink', -2, 'write fast', 1, -1, 1, 'keyspace write fast'],
+  ['unsubscribe', -1, 'pubsub noscript loading stale', 0, 0, 0, 'pubsub slow'],
   ['unwatch', 1, 'noscript loading stale fast allow_busy', 0, 0, 0, 'fast transaction'],
   ['wait', 3, 'noscript', 0, 0, 0, 'slow connection'],
   ['watch', -2, 'noscript loading stale fast allow_busy', 1, -1, 1, 'fast transaction'],
@@ -210,6 +269,23 @@ const COUNTED = new Map([
 /** Containers whose parts have their key behind the part's name. */
 const SECOND = new Set(['object', 'memory'])
 
+/** Commands whose last STORE names a key, with their options that have arguments, and how many. */
+const STORING = new Map<string, Readonly<Record<string, number>>>([
+  ['sort', { limit: 2, by: 1, get: 1 }],
+  ['georadius', {}],
+  ['georadiusbymember', {}]
+])
+
+function storePlace(args: readonly string[], skips: Readonly<Record<string, number>>): number {
+  let found = 0
+  for (let place = 2; place < args.length; place++) {
+    const word = args[place].toLowerCase()
+    if (/^store(?:dist)?$/.test(word) && place + 1 < args.length) found = ++place
+    else if (Object.hasOwn(skips, word)) place += skips[word]
+  }
+  return found
+}
+
 /** The places of the keys in these arguments, the name included; none where they make no sense. */
 export function keyPlaces(spec: CommandSpec, args: readonly string[]): number[] {
   const places: number[] = []
@@ -218,6 +294,9 @@ export function keyPlaces(spec: CommandSpec, args: readonly string[]): number[] 
     for (let place = spec.first; place <= last; place += spec.step) places.push(place)
   }
   if (SECOND.has(spec.name) && args.length > 2) places.push(2)
+  const skips = STORING.get(spec.name)
+  const store = skips === undefined ? 0 : storePlace(args, skips)
+  if (store > 0) places.push(store)
   const counter = COUNTED.get(spec.name)
   if (counter === undefined) return places
   const count = Number(args[counter])

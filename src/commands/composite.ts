@@ -6,7 +6,7 @@
  */
 import type { Random } from '../core/random.js'
 import type { Bucket } from '../store/bucket.js'
-import type { ReplyWriter } from '../wire/resp/reply-writer.js'
+import type { Protocol, ReplyWriter } from '../wire/resp/reply-writer.js'
 import type { Arguments } from './arguments.js'
 
 /** What a composite works with. */
@@ -22,6 +22,8 @@ export interface Work {
   run(...args: (string | Uint8Array)[]): Uint8Array
   /** The same for a command that is encoded already. */
   runRequest(request: Uint8Array): Uint8Array
+  /** Executes a command about one key or several of the bucket; gives its reply in that protocol. */
+  runAny(request: Uint8Array, protocol: Protocol): Uint8Array
 }
 
 export interface Composite {

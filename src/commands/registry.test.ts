@@ -21,7 +21,7 @@ describe('the registry', () => {
   it('has each name once, in small letters', () => {
     const names = COMMANDS.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
-    expect(names.every((name) => /^[a-z.]+$/.test(name))).toBe(true)
+    expect(names.every((name) => /^[a-z._-]+$/.test(name))).toBe(true)
   })
 
   it('finds nothing else', () => {

@@ -5,10 +5,15 @@
  */
 import { assert } from '../core/assert.js'
 import type { ReplyWriter } from '../wire/resp/reply-writer.js'
+import { BITFIELD_COMMANDS } from './bitfield.js'
+import { BIT_COMMANDS } from './bits.js'
+import { CARDINALITY_COMMANDS } from './cardinality.js'
 import type { Command } from './command.js'
 import { COUNTER_COMMANDS } from './counter.js'
+import { DUMP_COMMANDS } from './dump.js'
 import { wrongArity } from './error-text.js'
 import { EXPIRY_COMMANDS } from './expiry.js'
+import { GEO_COMMANDS } from './geo.js'
 import { HASH_COMMANDS } from './hash.js'
 import { HASH_COUNT_COMMANDS } from './hash-count.js'
 import { ITEM_COMMANDS } from './item-copy.js'
@@ -24,12 +29,17 @@ import { ZSET_COMMANDS } from './zset.js'
 import { ZSET_RANGE_COMMANDS } from './zset-range.js'
 import { ZSET_TAKE_COMMANDS } from './zset-take.js'
 
-export const COMMANDS: readonly Command[] = [
+const LISTED: readonly Command[] = [
   ...STRING_COMMANDS,
   ...SUBSTRING_COMMANDS,
+  ...BIT_COMMANDS,
+  ...BITFIELD_COMMANDS,
+  ...CARDINALITY_COMMANDS,
   ...COUNTER_COMMANDS,
   ...KEY_COMMANDS,
+  ...DUMP_COMMANDS,
   ...EXPIRY_COMMANDS,
+  ...GEO_COMMANDS,
   ...HASH_COMMANDS,
   ...HASH_COUNT_COMMANDS,
   ...LIST_COMMANDS,
@@ -43,27 +53,37 @@ export const COMMANDS: readonly Command[] = [
   ...ITEM_COMMANDS
 ]
 
+/** A command with its place in the list, for those who count by command. */
+export interface ListedCommand extends Command {
+  readonly place: number
+}
+
+export const COMMANDS: readonly ListedCommand[] = LISTED.map((command, place) => ({
+  ...command,
+  place
+}))
+
 const PACKED_BYTES = 8
 /** A blank bit makes a small letter of a capital, and leaves small letters, digits and points alone. */
 const SMALL = 0x20
 
 class CommandTable {
   readonly #mask: number
-  readonly #commands: (Command | undefined)[]
+  readonly #commands: (ListedCommand | undefined)[]
   readonly #low: Int32Array
   readonly #high: Int32Array
 
-  constructor(commands: readonly Command[]) {
+  constructor(commands: readonly ListedCommand[]) {
     let size = 64
     while (size < commands.length * 4) size *= 2
     this.#mask = size - 1
-    this.#commands = new Array<Command | undefined>(size).fill(undefined)
+    this.#commands = new Array<ListedCommand | undefined>(size).fill(undefined)
     this.#low = new Int32Array(size)
     this.#high = new Int32Array(size)
     for (const command of commands) this.#add(command)
   }
 
-  #add(command: Command): void {
+  #add(command: ListedCommand): void {
     const { name } = command
     const bytes = Uint8Array.from(name, (letter) => letter.charCodeAt(0))
     assert(this.find(bytes, 0, bytes.length) === undefined, `two commands are called ${name}`)
@@ -76,7 +96,7 @@ class CommandTable {
     this.#high[slot] = high
   }
 
-  find(bytes: Uint8Array, offset: number, length: number): Command | undefined {
+  find(bytes: Uint8Array, offset: number, length: number): ListedCommand | undefined {
     const end = offset + length
     const low = pack(bytes, offset, Math.min(offset + 4, end))
     const high = pack(bytes, offset + 4, Math.min(offset + PACKED_BYTES, end))
@@ -111,7 +131,8 @@ function placeOf(low: number, high: number, length: number): number {
 
 function isTailOf(name: string, bytes: Uint8Array, offset: number): boolean {
   for (let i = PACKED_BYTES; i < name.length; i++) {
-    if ((bytes[offset + i] | SMALL) !== name.charCodeAt(i)) return false
+    // On both sides, for the line in bitfield_ro.
+    if ((bytes[offset + i] | SMALL) !== (name.charCodeAt(i) | SMALL)) return false
   }
   return true
 }
@@ -123,7 +144,7 @@ export function findCommand(
   bytes: Uint8Array,
   offset: number,
   length: number
-): Command | undefined {
+): ListedCommand | undefined {
   return TABLE.find(bytes, offset, length)
 }
 

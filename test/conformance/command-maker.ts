@@ -4,7 +4,13 @@
  * Redis 7.0 does not know (SET IFEQ, ZRANK WITHSCORE), what no two servers answer alike (ranges by
  * member over different scores), and times so short that a millisecond could decide.
  */
+import { latin1Bytes, latin1String } from '../../src/core/bytes.js'
 import type { Random } from '../../src/core/random.js'
+import { type Dumped, writeDump } from '../../src/commands/dump-format.js'
+import { HashValue } from '../../src/store/values/hash-value.js'
+import { ListValue } from '../../src/store/values/list-value.js'
+import { SetValue } from '../../src/store/values/set-value.js'
+import { ZsetValue } from '../../src/store/values/zset-value.js'
 
 /** How two replies are held against each other. */
 export type Comparison =
@@ -88,6 +94,47 @@ const PATTERNS = [
 ]
 const LEX_BOUNDS = ['-', '+', '[a', '(a', '[c', '(e', '[', '(', '[zz', '[ab', '(aa']
 
+/** Redis must understand what we dump, and so must we. */
+function dumps(): string[] {
+  const [list, set, hash, zset] = [
+    new ListValue(),
+    new SetValue(),
+    new HashValue(),
+    new ZsetValue()
+  ]
+  for (const text of ['a', 'b', '17', 'x'.repeat(100)]) {
+    list.pushBack(text)
+    set.add(text)
+    hash.set(text, `${text}!`)
+    zset.set(text, text.length / 3)
+  }
+  const values: Dumped[] = [
+    latin1Bytes('v'),
+    latin1Bytes('y'.repeat(20_000)),
+    list,
+    set,
+    hash,
+    zset
+  ]
+  return values.map((value) => {
+    const bytes = writeDump(value)
+    return latin1String(bytes, 0, bytes.length)
+  })
+}
+
+const DUMPS = dumps()
+const BAD_DUMPS = ['', '...', DUMPS[0].slice(1), `${DUMPS[2]}\0`, DUMPS[3].replace('a', 'c')]
+/** Palermo, Catania, and points at the edges of the map. */
+const GEO_SCORES = [
+  '3479099956230698',
+  '3479447370796909',
+  '0',
+  '1',
+  '4503599627370495',
+  '2251799813685248'
+]
+const BIT_TYPES = ['i8', 'u8', 'i16', 'u1', 'u63', 'i64', 'i5', 'u64', 'i65', 'x', 'u0', 'U8', 'i']
+
 type Family = 'string' | 'hash' | 'list' | 'set' | 'zset' | 'any'
 /** Each gets its turn equally often, however many commands it has. */
 const FAMILIES: readonly Family[] = ['string', 'hash', 'list', 'set', 'zset', 'any']
@@ -167,6 +214,32 @@ export class CommandMaker {
 
   field(): string {
     return this.pick(FIELDS)
+  }
+
+  bitOffset(): string {
+    if (this.chance(0.05)) return this.pick(['-1', 'x', '4294967296', '', '#-1', '99999999999999'])
+    return this.integerUpTo(100)
+  }
+
+  bitfield(): string[] {
+    const offset = this.chance(0.3) ? `#${this.integerUpTo(5)}` : this.bitOffset()
+    const type = this.chance(0.2) ? this.pick(BIT_TYPES) : this.pick(BIT_TYPES.slice(0, 7))
+    const value = this.chance(0.5) ? this.integer() : this.integerUpTo(400)
+    switch (this.integerUpTo(4)) {
+      case '0':
+        return ['overflow', this.pick(['wrap', 'SAT', 'fail', 'x']), 'incrby', type, offset, value]
+      case '1':
+        return ['SET', type, offset, value]
+      case '2':
+        return ['incrby', type, offset, value]
+      default:
+        return ['get', type, offset]
+    }
+  }
+
+  bitRange(): string[] {
+    const range = [this.pick([this.integer(), this.integerUpTo(40)]), this.integer()]
+    return [...range, ...this.maybe(0.5, this.pick(['bit', 'BYTE', 'x']))]
   }
 
   value(): string {
@@ -302,7 +375,52 @@ const STRING_ENTRIES: readonly Entry[] = [
   entry('string', 'incrbyfloat', (make) => [make.float()])
 ]
 
+/** Keys of their own: what is in them is not the same in all bytes, or means something. */
+const OWN_ENTRIES: readonly Entry[] = [
+  ['string', (make) => ['pfadd', make.pick(['hll1', 'hll2', 'list1']), ...values(make)]],
+  ['zset', (make) => ['zadd', 'geo1', make.pick(GEO_SCORES), make.field()]],
+  ['zset', (make) => ['geopos', 'geo1', ...fields(make)]],
+  ['zset', (make) => ['geohash', make.pick(['geo1', 'none', 'set1']), ...fields(make)]],
+  [
+    'zset',
+    (make) => [
+      'geodist',
+      'geo1',
+      make.field(),
+      make.field(),
+      ...make.maybe(0.5, make.pick(['km', 'FT', 'mi', 'm', 'x']))
+    ]
+  ]
+]
+
+const BIT_ENTRIES: readonly Entry[] = [
+  entry('string', 'setbit', (make) => [make.bitOffset(), make.pick(['0', '1', '1', '2', 'x'])]),
+  entry('string', 'getbit', (make) => [make.bitOffset()]),
+  entry('string', 'bitcount', (make) => (make.chance(0.5) ? make.bitRange() : [])),
+  entry('string', 'bitpos', (make) => [
+    make.pick(['0', '1', '2', 'x']),
+    ...(make.chance(0.5) ? make.bitRange() : make.maybe(0.5, make.integer()))
+  ]),
+  entry('string', 'bitfield', (make) => [...make.bitfield(), ...make.bitfield()]),
+  entry('string', 'bitfield_ro', (make) => make.bitfield())
+]
+
 const KEY_ENTRIES: readonly Entry[] = [
+  entry('any', 'dump', () => [], 'shape'),
+  // The same types as the keys are for.
+  ...['string', 'list', 'set', 'hash', 'zset'].flatMap((family, i) =>
+    ['restore', 'restore-asking'].map((name): Entry => [
+      family as Family,
+      (make) => [
+        name,
+        make.key(family as Family),
+        make.pick(['0', '0', '-1', 'x', `${make.far()}000`]),
+        make.chance(0.2) ? make.pick(BAD_DUMPS) : DUMPS[i === 0 ? i : i + 1],
+        ...make.maybe(0.5, 'REPLACE'),
+        ...make.maybe(0.1, make.pick(['idletime', 'FREQ', 'x']), make.pick(['5', '-1', '300', 'x']))
+      ]
+    ])
+  ),
   entry('any', 'del'),
   entry('any', 'unlink'),
   entry('any', 'exists'),
@@ -439,6 +557,8 @@ const ZSET_ENTRIES: readonly Entry[] = [
 
 const ENTRIES: readonly Entry[] = [
   ...STRING_ENTRIES,
+  ...OWN_ENTRIES,
+  ...BIT_ENTRIES,
   ...KEY_ENTRIES,
   ...HASH_ENTRIES,
   ...LIST_ENTRIES,

@@ -1,0 +1,120 @@
+/**
+ * Conversations of several clients, held with a real Redis and with three nodes of ours at once: clients listen, wait for
+ * each other and are told what others did. Client n is connected to node n modulo 3, so whatever one causes for another
+ * goes from node to node. After each line every client must have received the same bytes from both sides.
+ *
+ *   n> command      client n sends it; words may be quoted as in redis-cli
+ *   wait ms         time passes
+ *   ~n> command     the lines that other clients receive may come in any order
+ *   #               a remark
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ClusterDoor, type RawClient } from './cluster-door.js'
+import { findRedisServer, RedisServer } from './redis-server.js'
+import { splitWords } from './words.js'
+
+const FOLDER = new URL('./conversations/', import.meta.url)
+/** Redis has said what it has to say when nothing came for so long. */
+const QUIET_MS = 25
+const CLIENTS = 4
+let server: RedisServer | undefined
+
+beforeAll(async () => {
+  const path = findRedisServer()
+  if (path !== undefined) server = await RedisServer.start(path)
+}, 150_000)
+
+afterAll(async () => server?.stop())
+
+function encode(args: readonly string[]): Buffer {
+  const parts = args.map((text) => `$${text.length}\r\n${text}\r\n`)
+  return Buffer.from(`*${args.length}\r\n${parts.join('')}`, 'latin1')
+}
+
+class RedisClient {
+  text = ''
+  readonly socket: Socket
+
+  constructor(port: number) {
+    this.socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    this.socket.on('data', (piece: Buffer) => (this.text += piece.toString('latin1')))
+    this.socket.on('error', () => this.socket.destroy())
+  }
+
+  take(): string {
+    const { text } = this
+    this.text = ''
+    return text
+  }
+}
+
+function takeOurs(client: RawClient): string {
+  const { text } = client
+  client.text = ''
+  return text
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+/** Numbers of clients differ between servers. */
+function essence(text: string, unordered: boolean): string {
+  if (!unordered) return text
+  return text
+    .split(/(?=[>*]\d+\r\n\$)/)
+    .sort()
+    .join('')
+}
+
+describe('several clients of three nodes and of Redis are told alike', () => {
+  const scripts = readdirSync(FOLDER).filter((name) => name.endsWith('.txt'))
+  it.each(scripts.flatMap((name) => [2, 3].map((protocol) => [name, protocol] as const)))(
+    '%s in RESP%i',
+    async (name, protocol) => {
+      if (server === undefined) return
+      const door = new ClusterDoor('a', 'b', 'c')
+      const { port } = server
+      const ours = Array.from({ length: CLIENTS }, (_, i) => door.client(door.nodes[i % 3]))
+      const theirs = Array.from({ length: CLIENTS }, () => new RedisClient(port))
+      const send = (client: number, args: readonly string[]): void => {
+        ours[client].send(...args)
+        theirs[client].socket.write(encode(args))
+      }
+      const settle = async (ms: number): Promise<void> => {
+        door.cluster.run(ms)
+        await pause(ms)
+      }
+      for (let i = 0; i < CLIENTS; i++) send(i, ['HELLO', String(protocol)])
+      send(0, ['FLUSHALL'])
+      send(0, ['CONFIG', 'SET', 'notify-keyspace-events', ''])
+      await settle(QUIET_MS * 2)
+      for (let i = 0; i < CLIENTS; i++) {
+        takeOurs(ours[i])
+        theirs[i].take()
+      }
+      const differences: string[] = []
+      for (const raw of readFileSync(new URL(name, FOLDER), 'utf8').split('\n')) {
+        const line = raw.trim()
+        const said = /^(~?)(\d)> (.*)$/.exec(line)
+        const wait = /^wait (\d+)$/.exec(line)
+        if (wait !== null) await settle(Number(wait[1]))
+        else if (said === null) continue
+        else send(Number(said[2]), splitWords(said[3]))
+        const loose = said?.[1]
+        await settle(QUIET_MS)
+        for (let i = 0; i < CLIENTS; i++) {
+          const [our, their] = [takeOurs(ours[i]), theirs[i].take()]
+          if (essence(our, loose === '~') === essence(their, loose === '~')) continue
+          differences.push(
+            `${line}\n  client ${i}\n  ours   ${JSON.stringify(our)}\n  theirs ${JSON.stringify(their)}`
+          )
+        }
+      }
+      for (const { socket } of theirs) socket.destroy()
+      expect(differences.join('\n'), 'differences').toBe('')
+    }
+  )
+})
