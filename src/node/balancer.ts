@@ -22,6 +22,8 @@ export class Balancer {
   due = 0
   /** The last plan, for those who want to know why nothing, or this, happens. */
   lastPlan: Plan | undefined
+  /** How often each rule said yes and no. */
+  readonly verdicts = new Map<string, { allowed: number; denied: number }>()
 
   constructor(
     cluster: Cluster,
@@ -83,7 +85,17 @@ export class Balancer {
     if (node === NOBODY || this.#moves.busy) return
     const plan = this.#rules.plan(view, { node, ...level })
     this.lastPlan = plan
+    this.#count(plan)
     if (plan.action !== undefined) this.#act(plan.action, plan.reason)
+  }
+
+  #count({ verdicts }: Plan): void {
+    for (const { rule, allow } of verdicts) {
+      const known = this.verdicts.get(rule) ?? { allowed: 0, denied: 0 }
+      if (allow) known.allowed++
+      else known.denied++
+      this.verdicts.set(rule, known)
+    }
   }
 
   /** A copy on a node that cannot be asked any more is only struck from the row. */

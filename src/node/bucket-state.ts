@@ -4,6 +4,7 @@
  */
 import type { NodeName } from '../core/ids.js'
 import type { Bucket } from '../store/bucket.js'
+import type { OnceNotes } from './once-notes.js'
 import type { Peer } from './peers.js'
 import type { Session } from './session.js'
 import type { EventLog } from './watch-log.js'
@@ -44,6 +45,8 @@ export class BucketState {
   caughtUp = false
   /** What watchers may not have been told yet; nothing where nobody watches. */
   events: EventLog | undefined
+  /** Writes that other nodes passed on, while they may be sent again; nothing where there are none. */
+  notes: OnceNotes | undefined
 
   // On the primary:
   /** The in-sync backups, as in the row. */

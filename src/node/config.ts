@@ -61,6 +61,8 @@ export interface NodeConfig {
   /** A request that could not be served for so long gets an error. */
   readonly holdMs: number
   readonly maxRequestBytes: number
+  /** The longest reply to one command; a client that asks for more gets an error. */
+  readonly maxReplyBytes: number
   /** Only the simulator's own tests set this: which promise to break. */
   readonly sabotage?: Sabotage
 }
@@ -101,6 +103,8 @@ export type Sabotage =
   | 'reuse-ballot'
   /** Accept less than was promised. */
   | 'forget-promise'
+  /** Execute a write that is sent again although it was executed. */
+  | 'forget-forwarded'
 
 export const NODE_DEFAULTS = {
   copies: 2,
@@ -130,5 +134,6 @@ export const NODE_DEFAULTS = {
   moveStallMs: 5000,
   holdMs: 10_000,
   maxRequestBytes: 512 * 1024 * 1024,
+  maxReplyBytes: 1024 * 1024 * 1024,
   join: []
 } as const satisfies Partial<NodeConfig>

@@ -9,7 +9,7 @@
 import { ByteReader, type ByteWriter, FormatError, Span, viewOf } from '../core/bytes.js'
 import { isMask } from '../core/mask.js'
 import { placementHash, type PlacementHash } from '../core/hash/placement-hash.js'
-import { Call, type Change } from '../commands/call.js'
+import { Call } from '../commands/call.js'
 import type { Command } from '../commands/command.js'
 import { findCommand, hasArity } from '../commands/registry.js'
 import { HybridClock } from '../store/clock.js'
@@ -21,6 +21,7 @@ import { ReplyWriter } from '../wire/resp/reply-writer.js'
 import { encodeArguments } from '../wire/resp/request-writer.js'
 import type { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
+import { OnceNotes, readNote, writeNote, type Note } from './once-notes.js'
 import type { Peer } from './peers.js'
 import type { Gate } from './session.js'
 
@@ -32,18 +33,20 @@ const RETURN_MS = 10_000
 const EXPIRE = Uint8Array.from('oc.expire', (letter) => letter.charCodeAt(0))
 
 export class Copies {
+  /** Items whose time was over, for statistics. */
+  expired = 0
   readonly #cluster: Cluster
   readonly #hash: PlacementHash
   readonly #parser = new RequestParser()
   readonly #silent = new ReplyWriter()
   readonly #call: Call
   readonly #reader = new ByteReader()
-  readonly #onChange: (state: BucketState, key: Key, change: Change) => void
+  readonly #onChange: (state: BucketState, call: Call) => void
   #expiryAt = 0
   /** When a node that may come back was last silent. */
   #silenceMs = -Infinity
 
-  constructor(cluster: Cluster, onChange: (state: BucketState, key: Key, change: Change) => void) {
+  constructor(cluster: Cluster, onChange: (state: BucketState, call: Call) => void) {
     this.#cluster = cluster
     this.#onChange = onChange
     this.#hash = placementHash(cluster.config.hash)
@@ -73,6 +76,24 @@ export class Copies {
     forwarding.lastFrame = forwarding.peer.batchFrame
   }
 
+  /**
+   * Remembers, here and in the same frame on every copy, that the next write, or the one just
+   * replicated, came from another node and what it was answered.
+   */
+  note(state: BucketState, note: Note): void {
+    ;(state.notes ??= new OnceNotes()).add(note)
+    for (let i = 0; i < state.backups.length; i++) {
+      const peer = state.backups[i]
+      writeNoteEntry(peer.batch, state, note)
+      state.lastFrames[i] = peer.batchFrame
+    }
+    const { forwarding } = state
+    // Before that, all notes are handed over at once.
+    if (forwarding?.complete !== true) return
+    writeNoteEntry(forwarding.peer.batch, state, note)
+    forwarding.lastFrame = forwarding.peer.batchFrame
+  }
+
   /** The reply to the write just replicated waits for these. */
   gateWrite(state: BucketState, gates: Gate[]): void {
     for (let i = 0; i < state.backups.length; i++) {
@@ -99,6 +120,10 @@ export class Copies {
     const reader = this.#reader.point(payload, viewOf(payload), 0, payload.length)
     const raw = new Span()
     while (reader.remaining > 0) {
+      if (isNoteEntry(reader)) {
+        this.#takeNote(peer, reader)
+        continue
+      }
       const entry = readEntry(reader, raw)
       const own = this.#cluster.table.mask
       if (!isMask(entry.mask) || entry.bucket > entry.mask) {
@@ -118,8 +143,7 @@ export class Copies {
       }
       state.lastVersion = entry.version
       if (!this.#execute(state, raw, entry.version)) continue
-      const { key, change } = this.#call
-      if (change !== undefined) this.#onChange(state, key, change)
+      this.#onChange(state, this.#call)
     }
   }
 
@@ -181,9 +205,8 @@ export class Copies {
   write(state: BucketState, raw: Uint8Array): boolean {
     const version = this.#cluster.clock.next(this.#cluster.now)
     if (!this.#execute(state, Span.of(raw), version)) return false
-    const { key, change } = this.#call
     this.replicate(state, this.#call, raw)
-    if (change !== undefined) this.#onChange(state, key, change)
+    this.#onChange(state, this.#call)
     return true
   }
 
@@ -207,10 +230,19 @@ export class Copies {
         const raw = encodeArguments([EXPIRE, key])
         const version = this.#cluster.clock.next(now)
         if (!this.#execute(state, Span.of(raw), version)) continue
+        this.expired++
         this.replicate(state, this.#call, raw)
-        this.#onChange(state, this.#call.key, 'expired')
+        this.#onChange(state, this.#call)
       }
     }
+  }
+
+  #takeNote(peer: Peer, reader: ByteReader): void {
+    const note = readNoteEntry(reader)
+    const { buckets, table } = this.#cluster
+    const state = buckets[note.hash & table.mask]
+    if (state?.source !== peer.name || state.role === 'primary') return
+    ;(state.notes ??= new OnceNotes()).add(note)
   }
 
   /** Whether this copy takes a write of that number from that node. */
@@ -290,6 +322,10 @@ export class Copies {
     const reader = this.#reader.point(payload, viewOf(payload), 0, payload.length)
     const raw = new Span()
     while (reader.remaining > 0) {
+      if (isNoteEntry(reader)) {
+        readNoteEntry(reader)
+        continue
+      }
       const entry = readEntry(reader, raw)
       const state = this.#cluster.buckets[entry.bucket]
       if (state !== undefined) state.seq = entry.seq
@@ -320,6 +356,27 @@ function writeEntry(w: ByteWriter, state: BucketState, version: number, raw: Uin
   w.f64(version)
   w.varint(raw.length)
   w.raw(raw)
+}
+
+/** In the place of the mask: not a write but a note about the one before. */
+const NOTE = 0xfffe
+const ENTRY_HEAD_BYTES = 4
+
+/** u16 bucket, u16 0xfffe, the note. */
+function writeNoteEntry(w: ByteWriter, state: BucketState, note: Note): void {
+  w.u16(state.id)
+  w.u16(NOTE)
+  writeNote(w, note)
+}
+
+function isNoteEntry(r: ByteReader): boolean {
+  if (r.remaining <= ENTRY_HEAD_BYTES) return false
+  return (r.bytes[r.offset + 2] | (r.bytes[r.offset + 3] << 8)) === NOTE
+}
+
+function readNoteEntry(r: ByteReader): Note {
+  r.skip(ENTRY_HEAD_BYTES)
+  return readNote(r)
 }
 
 function readEntry(r: ByteReader, raw: Span): Entry {

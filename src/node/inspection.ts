@@ -1,6 +1,8 @@
 /** What a node looks like from outside: for status, and for the simulator's checkers. */
 import type { Cluster } from './cluster.js'
 import type { Role } from './bucket-state.js'
+import type { DoorStatistics } from './door/statistics.js'
+import type { Plan } from '../core/placement/action.js'
 import type { VoterSet } from '../core/membership/voters.js'
 
 export interface HeldBucket {
@@ -19,6 +21,20 @@ export interface MoveDescription {
   readonly stage: string
   readonly reason: string
   readonly sent: number
+  readonly role: 'primary' | 'backup'
+  /** Only roles change; nothing is shipped. */
+  readonly isSwitch: boolean
+}
+
+/** What a node has counted since it began; read by the metrics, never by a decision. */
+export interface Counters {
+  readonly door: DoorStatistics
+  /** Clients with replies that wait for something. */
+  readonly held: number
+  readonly shipped: number
+  readonly conflicts: number
+  readonly verdicts: ReadonlyMap<string, { readonly allowed: number; readonly denied: number }>
+  readonly lastPlan: Plan | undefined
 }
 
 export interface Inspection {

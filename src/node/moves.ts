@@ -15,6 +15,7 @@ import type { Key } from '../store/key.js'
 import type { Message } from '../wire/peer/message.js'
 import { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
+import type { MoveDescription } from './inspection.js'
 import { holdersOf } from './knowledge.js'
 import type { Peer } from './peers.js'
 
@@ -108,11 +109,11 @@ export class Moves {
   }
 
   /** For status and checkers. */
-  describe(): { bucket: number; to: string; stage: string; reason: string; sent: number }[] {
+  describe(): MoveDescription[] {
     const out = this.#outgoing
     if (out === undefined) return []
-    const { bucket, stage, reason, sent } = out
-    return [{ bucket, to: out.peer.name, stage, reason, sent }]
+    const { bucket, role, stage, reason, sent } = out
+    return [{ bucket, to: out.peer.name, role, stage, reason, sent, isSwitch: !out.ships }]
   }
 
   /** Writes count on this peer's acknowledgements because of a move. */
@@ -610,6 +611,7 @@ export class Moves {
       role,
       stage,
       sent,
+      isSwitch: !out.ships,
       reason
     })
   }

@@ -22,7 +22,7 @@ import type { BucketState } from './bucket-state.js'
 import type { ChangeOptions, Cluster, RowChange } from './cluster.js'
 import type { NodeConfig } from './config.js'
 import { Copies } from './copies.js'
-import { inspect, type Inspection } from './inspection.js'
+import { inspect, type Counters, type Inspection } from './inspection.js'
 import { Knowledge } from './knowledge.js'
 import { Membership } from './membership.js'
 import { Merges } from './merges.js'
@@ -74,7 +74,10 @@ export class Node implements Cluster {
     this.#knowledge = this.#know(maskOf(config.buckets))
     this.peers = new Peers(config, outbox, {
       message: (peer, message) => this.#onMessage(peer, message),
-      met: (peer) => this.#membership.onMet(peer),
+      met: (peer) => {
+        this.#membership.onMet(peer)
+        this.#requests.met(peer)
+      },
       restarted: (peer) => {
         this.#watches.peerGone(peer)
         this.#voting.restarted(peer)
@@ -83,6 +86,7 @@ export class Node implements Cluster {
       returned: (peer) => {
         this.#membership.onReturned(peer)
         this.#watches.returned(peer)
+        this.#requests.met(peer)
         this.#agreement.livesChanged()
       },
       acked: (peer) => {
@@ -95,15 +99,16 @@ export class Node implements Cluster {
       leaseChanged: () => this.#requests.rowsChanged(this.#now)
     })
     this.#watches = new Watches(this)
-    this.#copies = new Copies(this, (state, key, change) =>
-      this.#watches.notify(state, key, change)
-    )
+    this.#copies = new Copies(this, (state, call) => this.#watches.notify(state, call))
     this.#merges = new Merges(this, this.#copies)
     this.#requests = new Requests(this, this.#copies, this.#watches)
     const rules = new CurrentRules()
     this.#moves = new Moves(this, rules, {
       offering: (peer) => this.#watches.relay(peer),
-      catchingUp: (state, peer) => this.#watches.handOn(state, peer),
+      catchingUp: (state, peer) => {
+        this.#watches.handOn(state, peer)
+        this.#requests.handOn(state, peer)
+      },
       release: (state) => this.#requests.releaseHeld(state, this.#now),
       ended: (done) => (done ? this.#balancer.wake() : this.#balancer.backOff()),
       touch: (bucket, reason, done) => this.#rows.touch(bucket, reason, done),
@@ -241,7 +246,19 @@ export class Node implements Cluster {
     const joined = this.joined
       ? Math.min(this.#balancer.due, this.#nextSyncMs, this.#agreement.deadline)
       : Infinity
-    return Math.min(this.#membership.nextBeatMs, joined, busy, this.peers.deadline)
+    const { deadline } = this.#requests
+    return Math.min(this.#membership.nextBeatMs, joined, busy, this.peers.deadline, deadline)
+  }
+
+  get counters(): Counters {
+    return {
+      door: this.#requests.statistics,
+      held: this.#requests.held,
+      shipped: this.#moves.shipped,
+      conflicts: this.#merges.conflicts,
+      verdicts: this.#balancer.verdicts,
+      lastPlan: this.#balancer.lastPlan
+    }
   }
 
   inspect(): Inspection {
@@ -323,7 +340,10 @@ export class Node implements Cluster {
       },
       deposed: (state) => this.#requests.deposed(state),
       promoted: (state) => this.#watches.promoted(state),
-      wasSplit: (state, children) => this.#watches.split(state, children),
+      wasSplit: (state, children) => {
+        this.#watches.split(state, children)
+        this.#requests.split(state, children)
+      },
       cancelMoves: (reason) => {
         this.#moves.cancelAll(reason)
         this.#merges.suspend()
@@ -449,6 +469,33 @@ export class Node implements Cluster {
         return true
       case 'answer':
         this.#requests.answered(message.id, message.payload, this.#now)
+        return true
+      case 'ask':
+        this.#requests.asked(peer, message.id, message.payload)
+        return true
+      case 'setting':
+        this.#requests.onSetting(message.name, message.value, message.version)
+        return true
+      case 'notes':
+        this.#requests.onNotes(peer, message)
+        return true
+      case 'unblock':
+        this.#requests.onUnblock(peer, message.lane, message.how)
+        return true
+      case 'await':
+        this.#requests.onAwait(peer, message.id, message.keys)
+        return true
+      case 'ready':
+        this.#requests.onReady(message.id)
+        return true
+      case 'clock':
+        this.#requests.onClock(peer, message.ms)
+        return true
+      case 'keyEvent':
+        this.#requests.onKeyEvent(message.key, message.names)
+        return true
+      case 'told':
+        this.#requests.told(peer, message.id, message.payload)
         return true
       case 'watches':
         this.#watches.learn(message)

@@ -17,6 +17,8 @@ export interface Outbox {
    */
   pauseReading?(session: number): void
   resumeReading?(session: number): void
+  /** Bytes that were put out and that the client has not taken yet, where the driver can tell. */
+  unread?(session: number): number
   /** Something people or tests want to know of. */
   event(event: NodeEvent): void
 }
@@ -43,6 +45,8 @@ export type NodeEvent =
       readonly role: 'primary' | 'backup'
       readonly stage: string
       readonly sent: number
+      /** Only roles change; nothing is shipped. */
+      readonly isSwitch: boolean
       readonly reason: string
     }
   | { readonly kind: 'split'; readonly mask: number; readonly reason: string }

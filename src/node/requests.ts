@@ -13,13 +13,17 @@ import type { PlacementHash } from '../core/hash/placement-hash.js'
 import type { Call } from '../commands/call.js'
 import { findCommand, hasArity } from '../commands/registry.js'
 import { RequestParser, INCOMPLETE, PROTOCOL_ERROR } from '../wire/resp/request-parser.js'
+import type { Unblocking } from '../wire/peer/door.js'
 import { ReplyWriter } from '../wire/resp/reply-writer.js'
 import { encodeArguments } from '../wire/resp/request-writer.js'
+import type { Message } from '../wire/peer/message.js'
 import type { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
 import type { Copies } from './copies.js'
-import { asError, Errands } from './door/errands.js'
+import type { BlockedCommands } from './door/blocking.js'
+import { AGAIN, asError, Errands, isAgain } from './door/errands.js'
 import type { Execution } from './door/execution.js'
+import { dropMisplacedShards } from './door/pubsub-command.js'
 import { RemoteSessions } from './door/remote-sessions.js'
 import type { DoorStatistics } from './door/statistics.js'
 import type { Peer } from './peers.js'
@@ -45,13 +49,14 @@ export class Requests {
   readonly #hash: PlacementHash
   readonly #statistics: DoorStatistics
   readonly #remotes: RemoteSessions
+  readonly #blocked: BlockedCommands
   readonly #sessions = new Map<number, Session>()
   /** Sessions with replies that wait for something. */
   readonly #gated = new Set<Session>()
   /** Sessions that begin nothing because somebody said so. */
   readonly #paused = new Set<Session>()
   readonly #parser: RequestParser
-  readonly #reply = new ReplyWriter()
+  readonly #reply: ReplyWriter
   readonly #call: Call
   #gates: Gate[] = []
   /** Where each reply of another node's client ends. */
@@ -73,8 +78,10 @@ export class Requests {
     this.#execution = this.#errands.execution
     this.#hash = this.#execution.hash
     this.#statistics = this.#errands.statistics
+    this.#blocked = this.#errands.blocked
     this.#remotes = new RemoteSessions(cluster)
     this.#parser = this.#createParser()
+    this.#reply = new ReplyWriter({ maxBytes: cluster.config.maxReplyBytes })
     this.#call = this.#execution.createCall(this.#reply)
   }
 
@@ -91,6 +98,8 @@ export class Requests {
     this.#forget(session)
     this.#watches.closeSession(id)
     this.#errands.feed.remove(id)
+    this.#errands.observer.forget(session)
+    this.#errands.pubsub.forget(session)
   }
 
   request(id: number, bytes: Uint8Array, _now: number): void {
@@ -114,20 +123,25 @@ export class Requests {
   }
 
   /** Requests that another node passed on. */
-  forwarded(
-    peer: Peer,
-    message: { id: number; hops: number; acksAll: boolean; protocol: number; payload: Uint8Array },
-    _now: number
-  ): void {
-    const { id, hops, acksAll, payload } = message
+  forwarded(peer: Peer, message: Extract<Message, { kind: 'forward' }>, _now: number): void {
+    const { id, hops, acksAll, client, untilMs, payload } = message
     const reader = ByteReader.over(payload)
     const first = reader.varint()
-    const count = reader.varint()
-    const session = this.#remotes.sessionFor(peer, id, { acksAll, first })
+    const count = reader.count(2)
+    if (untilMs > 0 && this.#cluster.now > untilMs) {
+      this.#remotes.answerAll(peer, id, { first, count, reply: AGAIN })
+      return
+    }
+    const session = this.#remotes.sessionFor(peer, id, { acksAll, first, client })
     const { remote } = session
     if (remote === undefined) return
     remote.hops = hops
     remote.nextIn += count
+    remote.floor = reader.varint()
+    for (let i = 0; i < count; i++) {
+      remote.turns.push(reader.varint())
+      remote.untils.push(untilMs)
+    }
     session.protocol = message.protocol === 3 ? 3 : 2
     session.input.append(payload.subarray(reader.offset))
     this.#advance(session)
@@ -138,9 +152,76 @@ export class Requests {
   answered(id: number, payload: Uint8Array, _now: number): void {
     const session = this.#errands.lanes.sessionOf(id)
     if (session === undefined) return
-    this.#errands.lanes.answered(id, payload, (slot, reply) => this.#errands.fill(slot, reply, []))
+    this.#errands.lanes.answered(id, payload, (slot, reply) => {
+      if (isAgain(reply)) this.#errands.again(slot)
+      else this.#errands.fill(slot, reply, [])
+    })
     this.#advance(session)
     this.#finishTurn()
+  }
+
+  /** Another node asks something about this one. */
+  asked(peer: Peer, id: number, request: Uint8Array): void {
+    const reply = this.#errands.answer(request)
+    this.#cluster.peers.send(peer, { kind: 'told', id, payload: reply }, this.#cluster.now)
+    this.#finishTurn()
+  }
+
+  told(peer: Peer, id: number, reply: Uint8Array): void {
+    this.#errands.told(peer, id, reply)
+    this.#finishTurn()
+  }
+
+  /** When a client has waited long enough. */
+  get deadline(): number {
+    return this.#blocked.deadline
+  }
+
+  /** A command of another node's client that waits here must not do so any longer. */
+  onUnblock(peer: Peer, lane: number, how: Unblocking): void {
+    const session = this.#remotes.get(peer, lane)
+    if (session !== undefined) this.#blocked.unblockRemote(session, how)
+    this.#finishTurn()
+  }
+
+  onAwait(peer: Peer, id: number, keys: readonly string[]): void {
+    this.#blocked.onAwait(peer, id, keys)
+  }
+
+  onReady(id: number): void {
+    this.#blocked.onReady(id)
+    this.#finishTurn()
+  }
+
+  onClock(peer: Peer, ms: number): void {
+    this.#errands.lanes.setClock(peer, ms)
+  }
+
+  /** A setting that all nodes share. */
+  onSetting(name: string, value: string, version: number): void {
+    this.#errands.shared.learn(name, value, version)
+  }
+
+  onKeyEvent(key: string, names: string): void {
+    this.#errands.notifications.onKeyEvent(key, names)
+  }
+
+  /** Forwarded writes that the target of a move has to know of. */
+  handOn(state: BucketState, peer: Peer): void {
+    this.#errands.once.handOn(state, peer)
+  }
+
+  onNotes(peer: Peer, message: Extract<Message, { kind: 'notes' }>): void {
+    this.#errands.once.onNotes(peer, message)
+  }
+
+  split(state: BucketState, children: readonly BucketState[]): void {
+    this.#errands.once.split(state, children)
+  }
+
+  /** A node that may not know what all share. */
+  met(peer: Peer): void {
+    this.#errands.shared.tell(peer)
   }
 
   /** Acknowledgements came, or need not come any more. */
@@ -155,6 +236,8 @@ export class Requests {
   /** The rows of some buckets changed: whoever waits tries again. */
   rowsChanged(_now: number): void {
     this.#errands.feed.rowsChanged()
+    dropMisplacedShards(this.#errands)
+    this.#errands.followBuckets()
     for (const session of [...this.#errands.parked]) this.#retry(session)
     this.#finishTurn()
   }
@@ -168,7 +251,6 @@ export class Requests {
       const place = state.backups.findIndex((backup) => backup === peer)
       return place >= 0 && frame <= state.lastFrames[place] && !peer.hasProcessed(frame)
     }
-    const unknown = asError('OC_UNKNOWN the primary changed; the write may have happened')
     for (const session of [...this.#gated]) {
       const waiting = session.waitingFor(waits)
       if (waiting.length === 0) continue
@@ -178,8 +260,9 @@ export class Requests {
         continue
       }
       for (const segment of waiting) {
-        if (segment instanceof Slot) this.#errands.fill(segment, unknown, [])
-        this.#remotes.replace(segment, unknown)
+        // Whoever sent it on finds out at the new primary.
+        if (segment instanceof Slot) this.#errands.fill(segment, AGAIN, [])
+        this.#remotes.replace(segment, AGAIN)
       }
       this.#settle(session)
     }
@@ -197,10 +280,15 @@ export class Requests {
   peerGone(peer: Peer, _now: number): void {
     for (const session of this.#remotes.peerGone(peer)) this.#forget(session)
     for (const session of this.#errands.takeBack(peer)) this.#retry(session)
+    this.#blocked.peerGone(peer)
+    for (const { session } of this.#errands.polls.peerGone(peer)) this.#errands.awake.add(session)
     this.#finishTurn()
   }
 
   tick(_now: number): void {
+    this.#errands.once.tick()
+    this.#errands.lanes.tick()
+    this.#blocked.tick()
     const sessions = this.#errands.timeOut()
     for (const session of this.#errands.parked) sessions.add(session)
     for (const session of sessions) this.#retry(session)
@@ -210,6 +298,15 @@ export class Requests {
       for (const session of paused) this.#advance(session)
     }
     this.#finishTurn()
+  }
+
+  get statistics(): DoorStatistics {
+    return this.#statistics
+  }
+
+  /** Clients whose replies wait for a backup, another node or a bucket. */
+  get held(): number {
+    return this.#gated.size
   }
 
   get queuedBytes(): number {
@@ -231,13 +328,20 @@ export class Requests {
       this.#paused.add(session)
       return false
     }
-    if (session.open === 0) return true
+    if (session.open === 0) return !session.vigil
     if (session.waitsAlone || session.open >= OPEN_MAX) return false
     return session.isRoutedBy(this.#cluster.table)
   }
 
   #run(session: Session): void {
+    // A command that was put off until its turn came lets the next ones begin.
+    while (this.#runOnce(session) && session.input.length > 0 && this.#mayBegin(session));
+  }
+
+  /** False if nothing more can be done with what has come. */
+  #runOnce(session: Session): boolean {
     const { input } = session
+    let whole = true
     const reply = this.#reply
     let parser = session.parser ?? this.#parser
     if (session.parser === undefined) parser.reset()
@@ -253,15 +357,21 @@ export class Requests {
       }
       if (after === INCOMPLETE) {
         this.#keepParser(session)
+        whole = false
         break
       }
       if (after === PROTOCOL_ERROR) {
         this.#put(session)
         this.#complain(session, parser.errorText)
+        whole = false
         break
       }
       if (parser.count > 0 && !this.#execute(session, parser, after)) {
         if (!this.#begin(session, parser, after)) break
+      }
+      if (session.remote !== undefined) {
+        session.remote.turns.shift()
+        session.remote.untils.shift()
       }
       // Whatever was executed may have ended the session and with it the input.
       if (input.length === 0) break
@@ -276,11 +386,12 @@ export class Requests {
     }
     this.#put(session)
     if (session.waits || session.ending) this.#settle(session)
+    return whole
   }
 
   /** Executes a command about one key whose bucket is here; false if it takes more than that. */
   #execute(session: Session, parser: RequestParser, after: number): boolean {
-    if (session.aside || parser.inline) return false
+    if (session.aside || parser.inline || this.#errands.observer.watchful) return false
     const { bytes, view, start } = session.input
     const command = findCommand(bytes, parser.offsets[0], parser.lengths[0])
     if (command === undefined || !hasArity(command, parser.count)) return false
@@ -288,21 +399,28 @@ export class Requests {
     const hash = this.#hash.hash(bytes, offset, length)
     const state = this.#cluster.buckets[hash & this.#cluster.table.mask]
     if (state?.role !== 'primary' || state.holding || !this.#cluster.mayServe()) return false
+    const { remote } = session
     if (command.flags.includes('write')) {
       if (this.#copies.isCongested(state) || this.#errands.areWritesPaused) return false
+      // One that may have been executed before is looked at more closely.
+      if (remote !== undefined && this.#errands.mayBeRepeated(state, remote)) return false
     }
     this.#statistics.commands++
+    this.#statistics.calls[command.place]++
     const call = this.#call
     call.key.set(bytes, view, offset, length, hash)
     call.bytes = bytes
     call.view = view
+    const before = this.#reply.length
     if (this.#execution.perform(call, parser, command, state.items)) {
       if (call.change !== undefined) {
+        if (remote !== undefined) this.#errands.noteForwarded(state, call, remote, before)
         this.#execution.written(call, state, bytes.subarray(start, after))
         if (session.acksAll) this.#copies.gateWrite(state, this.#gates)
+        if (this.#blocked.list.isTouched) this.#errands.serveWaiting()
       } else if (!state.isSettled()) this.#copies.gateRead(state, call.key, this.#gates)
     }
-    if (session.remote !== undefined) this.#ends.push(this.#reply.length)
+    if (remote !== undefined) this.#ends.push(this.#reply.length)
     return true
   }
 
@@ -313,13 +431,14 @@ export class Requests {
     const request = parser.inline ? plainForm(parser, bytes) : bytes.slice(start, after)
     if (session.open > 0) {
       const aboutKey = findCommand(bytes, parser.offsets[0], parser.lengths[0]) !== undefined
-      if (!aboutKey && this.#errands.isAlone(request)) {
+      if (!aboutKey && this.#errands.isAlone(session, request)) {
         session.waitsAlone = true
         return false
       }
     }
     this.#put(session)
     this.#gated.add(session)
+    this.#statistics.aside++
     this.#errands.begin(session, request)
     this.#reply.protocol = session.protocol
     return true
@@ -346,6 +465,11 @@ export class Requests {
 
   /** What was begun for others in this turn goes on as well, and what is for other nodes leaves. */
   #finishTurn(): void {
+    const { awake } = this.#errands
+    for (const session of awake) {
+      awake.delete(session)
+      this.#advance(session)
+    }
     this.#errands.lanes.flush()
   }
 

@@ -7,8 +7,9 @@
 import type { RequestParser } from '../wire/resp/request-parser.js'
 import type { Protocol } from '../wire/resp/reply-writer.js'
 import type { Table } from '../core/table.js'
-import { ClientState } from './door/client-state.js'
+import { ClientState, type Subscriptions } from './door/client-state.js'
 import { InputBuffer } from './door/input-buffer.js'
+import type { Unblocking } from '../wire/peer/door.js'
 import type { Peer } from './peers.js'
 
 /** Whoever has to have processed something: another node, as a rule. */
@@ -52,6 +53,14 @@ export interface Collector {
 /** Why a command is not executed yet. */
 export type Wait = 'bucket' | 'window' | 'limbo' | 'order'
 
+/** A command that waits for something to take. */
+export interface Blocked {
+  /** When it must be answered, at the node of its client; Infinity: never, or it is for another node to say. */
+  readonly deadlineMs: number
+  /** It must be answered as soon as it is known that it has taken nothing. */
+  unblocked: Unblocking | undefined
+}
+
 /** The place of a reply that is not there yet, with the command it answers. */
 export class Slot extends Segment {
   readonly session: Session
@@ -60,6 +69,14 @@ export class Slot extends Segment {
   /** Commands of a session are tried again in this order. */
   readonly order: number
   readonly collector: Collector | undefined
+  /** Its place in the conversation of the client it came from, if it may be sent again under that; 0 if not. */
+  turn: number
+  /** It waits, or may have to, until there is something to take. */
+  blocking: Blocked | undefined
+  /** After this it is not executed here any more, since it may be elsewhere; 0: there is no such time. */
+  untilMs = 0
+  /** It has been on its way to another node, which may have executed it. */
+  sentOn = false
   /** Set when it is sent on: whether it may change something. */
   write = false
   /** Of its key, once it is known. */
@@ -70,8 +87,14 @@ export class Slot extends Segment {
   wait: Wait | undefined
   /** When it was first sent on or made to wait; 0 before. */
   sinceMs = 0
+  /** When it came; 0 for parts of others. */
+  beganMs = 0
+  /** By which it is counted, if it is a client's own. */
+  name: string | undefined
   /** The client does not want to hear it. */
   silent = false
+  /** Counted in its session's `loose`. */
+  loose = false
   /** Called when everything before it has been given out. */
   whenFirst: (() => void) | undefined
 
@@ -81,6 +104,7 @@ export class Slot extends Segment {
     this.request = request
     this.order = session.nextOrder++
     this.collector = collector
+    this.turn = session.remote === undefined ? this.order : 0
   }
 }
 
@@ -88,7 +112,15 @@ export class Slot extends Segment {
 export interface Remote {
   readonly peer: Peer
   readonly lane: number
+  /** Whose commands these are, whichever way they came. */
+  readonly client: string
   hops: number
+  /** The client has its answers to all turns before this one. */
+  floor: number
+  /** For each command in the input its turn; twice, and one more if it was sent before. */
+  turns: number[]
+  /** For each of them when it is too late to execute it; 0: never. */
+  untils: number[]
   /** Numbers of the next command to come and of the next reply to go. */
   nextIn: number
   nextOut: number
@@ -106,6 +138,8 @@ export class Session {
   parser: RequestParser | undefined
   /** Slots that are neither filled nor given up, parts of replies included. */
   open = 0
+  /** Of these, slots whose place among the others does not matter to any but their own kind. */
+  loose = 0
   nextOrder = 1
   /** Slots that wait to be tried again, in order. While there are any, nothing new is begun. */
   parked: Slot[] = []
@@ -114,6 +148,8 @@ export class Session {
   routeVersion = 0
   /** The next command needs what the ones before it did. */
   waitsAlone = false
+  /** One of its commands waits at several nodes, and looks now and then: nothing else is begun. */
+  vigil = false
   /** It is in a state in which no command is executed just like that. */
   aside = false
   /** Ends once everything has been given out; nothing more is executed. */
@@ -140,6 +176,10 @@ export class Session {
 
   get client(): ClientState {
     return (this.#client ??= new ClientState())
+  }
+
+  get subscriptions(): Subscriptions | undefined {
+    return this.#client?.subscriptions
   }
 
   get isClusterAware(): boolean {
@@ -201,7 +241,13 @@ export class Session {
   updateAside(): void {
     const client = this.#client
     this.aside =
-      client !== undefined && (client.replies !== 'on' || client.transaction !== undefined)
+      client !== undefined &&
+      (client.replies !== 'on' || client.transaction !== undefined || this.isListening)
+  }
+
+  /** It hears what others publish, and in RESP2 can hardly say anything else meanwhile. */
+  get isListening(): boolean {
+    return this.protocol === 2 && this.subscriptions !== undefined
   }
 
   /** Whether all open slots were sent on by the table as it is: then a bucket's way is the same for all. */

@@ -11,7 +11,7 @@ import { placementHash, type PlacementHash } from '../core/hash/placement-hash.j
 import type { WatchEvent } from '../wire/peer/message.js'
 import { ReplyWriter } from '../wire/resp/reply-writer.js'
 import type { Cluster } from './cluster.js'
-import type { WatchList } from './watch-list.js'
+import { OWN_SESSION, type WatchList } from './watch-list.js'
 
 export class Delivery {
   readonly #cluster: Cluster
@@ -21,6 +21,8 @@ export class Delivery {
   /** The number of the last event, by bucket. */
   #last = new Map<number, number>()
   #mask = 0
+  /** Hears the events that the node itself watches. */
+  heard: ((event: WatchEvent) => void) | undefined
 
   constructor(cluster: Cluster, list: WatchList) {
     this.#cluster = cluster
@@ -31,13 +33,17 @@ export class Delivery {
   deliver(event: WatchEvent, mask: number): void {
     if (!this.#list.hasOwn) return
     this.#widen(Math.max(mask, this.#cluster.table.mask))
-    const { seq, change, key } = event
+    const { seq, change, key, names } = event
     const bucket = this.bucketOf(key, this.#mask)
     if (seq <= (this.#last.get(bucket) ?? 0)) return
     this.#last.set(bucket, seq)
     let push: Uint8Array | undefined
     for (const session of this.#list.sessionsOf(key)) {
-      push ??= this.#encode({ bucket, seq, change, key })
+      if (session === OWN_SESSION) {
+        this.heard?.(event)
+        continue
+      }
+      push ??= this.#encode({ bucket, seq, change, key, names })
       this.#cluster.outbox.output(session, push)
     }
   }

@@ -18,6 +18,8 @@ import { PatternSet } from './watch-patterns.js'
 export const WATCHES_MAX = 10_000
 /** Of all clients and patterns of a node, since they travel as one frame. */
 export const WATCH_BYTES_MAX = 1024 * 1024
+/** Stands for the node itself among the sessions that watch. */
+export const OWN_SESSION = 0
 const CLIENT_LENGTH_MAX = 256
 /** What a watch takes besides its texts. */
 const WATCH_BYTES = 8
@@ -84,13 +86,18 @@ export class WatchList {
     return this.#version
   }
 
+  /** Watches of the node itself: all of them, in place of those it had. */
+  setOwn(patterns: ReadonlySet<string>): number {
+    for (const [key, { session, pattern }] of this.#own) {
+      if (session === OWN_SESSION && !patterns.has(pattern)) this.#remove(key)
+    }
+    for (const pattern of patterns) this.add({ session: OWN_SESSION, client: '', pattern })
+    return this.#version
+  }
+
   closeSession(session: number): void {
     for (const [key, watch] of this.#own) {
-      if (watch.session !== session) continue
-      this.#own.delete(key)
-      this.#ownBytes -= bytesOf(watch)
-      this.#bySession = undefined
-      this.#change()
+      if (watch.session === session) this.#remove(key)
     }
   }
 
@@ -213,6 +220,15 @@ export class WatchList {
     told.sent = version
     told.pending.push({ version, frame })
     this.#told.set(peer, told)
+  }
+
+  #remove(key: string): void {
+    const watch = this.#own.get(key)
+    if (watch === undefined) return
+    this.#own.delete(key)
+    this.#ownBytes -= bytesOf(watch)
+    this.#bySession = undefined
+    this.#change()
   }
 
   #change(): void {

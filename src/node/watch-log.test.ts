@@ -19,7 +19,7 @@ function ackAll({ stream }: Peer): void {
 }
 
 function event(seq: number, key = `key:${seq}`): WatchEvent {
-  return { seq, change: 'set', key }
+  return { seq, change: 'set', key, names: '' }
 }
 
 /** Sends to one node, and remembers what. */

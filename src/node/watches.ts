@@ -7,8 +7,7 @@
  * what came before (watch-delivery.ts). docs/decisions/0007-events.md has what is promised.
  */
 import { latin1String } from '../core/bytes.js'
-import type { Change } from '../commands/call.js'
-import type { Key } from '../store/key.js'
+import type { Call } from '../commands/call.js'
 import type { Message, WatchEvent } from '../wire/peer/message.js'
 import type { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
@@ -20,6 +19,14 @@ import { EventLog, type Gate } from './watch-log.js'
 /** Events per message when a log is handed to the target of a move. */
 const UNTOLD_EVENTS = 1000
 
+/** The command of which the executed one is a part, and what else is known only where it was executed. */
+export interface Cause {
+  /** In small letters; empty if it was executed by itself. */
+  readonly command: string
+  /** The key was not there before. */
+  readonly isNew: boolean
+}
+
 export class Watches {
   readonly #cluster: Cluster
   readonly #list: WatchList
@@ -30,6 +37,9 @@ export class Watches {
   readonly #gaps = new Set<Peer>()
   /** Waits until a version of this node's watches is known everywhere, like a peer until a frame is processed. */
   readonly confirmation = { hasProcessed: (version: number) => this.#list.isKnown(version) }
+
+  /** Gives what has just been executed the names by which Redis tells it; unset while nobody wants them. */
+  naming: ((call: Call, cause: Cause | undefined) => string) | undefined
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
@@ -45,6 +55,25 @@ export class Watches {
   /** The version that `confirmation` has to have processed before the client is answered; undefined: too many. */
   add(watch: OwnWatch): number | undefined {
     return this.#list.add(watch)
+  }
+
+  /** What this node itself has to hear of; gives the version that `confirmation` has to have processed. */
+  setOwn(patterns: ReadonlySet<string>): number {
+    return this.#list.setOwn(patterns)
+  }
+
+  /** Who hears the events that this node itself watches. */
+  set heard(heard: (event: WatchEvent) => void) {
+    this.#delivery.heard = heard
+  }
+
+  /** Other nodes with somebody who watches the key. */
+  nodesOf(key: string): Iterable<Peer> {
+    return this.#list.nodesOf(key)
+  }
+
+  isWatched(key: string): boolean {
+    return this.#list.isWatched(key)
   }
 
   closeSession(session: number): void {
@@ -83,15 +112,17 @@ export class Watches {
   }
 
   /** A write was executed on the copy here: on the primary it is told when it may be, on a backup it is noted. */
-  notify(state: BucketState, key: Key, change: Change): void {
-    if (!this.#list.any) return
+  notify(state: BucketState, call: Call, cause?: Cause): void {
+    const { key, change } = call
+    if (!this.#list.any || change === undefined) return
     const name = latin1String(key.bytes, key.offset, key.length)
     if (!this.#list.isWatched(name)) return
     const seq = numberOf(state)
     if (seq === undefined) return
     const log = (state.events ??= new EventLog())
     const isPrimary = state.role === 'primary'
-    log.add({ seq, change, key: name }, isPrimary ? gatesOf(state) : [])
+    const names = this.naming?.(call, cause) ?? ''
+    log.add({ seq, change, key: name, names }, isPrimary ? gatesOf(state) : [])
     if (!isPrimary) return
     this.#open.add(state)
     this.#advance(state, log)
@@ -183,8 +214,8 @@ export class Watches {
     const gates: Gate[] = []
     for (const peer of this.#list.nodesOf(event.key)) {
       if (!this.#mayTell(peer)) continue
-      const { seq, change, key } = event
-      const message = { kind: 'event', mask, seq, change, key } as const
+      const { seq, change, key, names } = event
+      const message = { kind: 'event', mask, seq, change, key, names } as const
       gates.push({ peer, frame: this.#cluster.peers.send(peer, message, this.#cluster.now) })
     }
     return gates

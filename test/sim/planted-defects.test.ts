@@ -107,7 +107,8 @@ const DEFECTS: Record<Sabotage, RunOptions> = {
   'skip-lease': LEASES,
   'skip-majority': CUTS,
   'reuse-ballot': CUTS,
-  'forget-promise': BALLOTS
+  'forget-promise': BALLOTS,
+  'forget-forwarded': CRASHES
 }
 
 const SEEDS_MAX = 20

@@ -36,6 +36,8 @@ export class MiniClient {
   hungUp = false
   /** The node does not want to read from it for now. */
   paused = false
+  /** What it has not read, as its node is told. */
+  unread = 0
   readonly #cluster: MiniCluster
   readonly #parser = new ReplyParser({
     onReply: (value) => this.replies.push(value),
@@ -109,6 +111,7 @@ export class MiniNode {
         const client = this.clients.get(session)
         if (client !== undefined) client.hungUp = true
       },
+      unread: (session) => this.clients.get(session)?.unread ?? 0,
       pauseReading: (session) => this.#setPaused(session, true),
       resumeReading: (session) => this.#setPaused(session, false),
       event: (event) => {

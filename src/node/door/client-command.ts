@@ -8,9 +8,19 @@ import type { Door } from './door.js'
 
 const TYPES = ['normal', 'master', 'replica', 'slave', 'pubsub']
 
+function flagsOf({ client, subscriptions }: Session): string {
+  const flags = (subscriptions === undefined ? '' : 'P') + (client.noEvict ? 'e' : '')
+  return flags === '' ? 'N' : flags
+}
+
+/** Whether a client is of this type, as CLIENT LIST and CLIENT KILL name them. */
+function isOfType({ subscriptions }: Session, type: string): boolean {
+  return type === (subscriptions === undefined ? 'normal' : 'pubsub')
+}
+
 /** One line of CLIENT LIST; the names and their order are read by programs. */
 function describe(door: Door, session: Session): string {
-  const { client } = session
+  const { client, subscriptions } = session
   const { now } = door.cluster
   const age = Math.floor((now - session.openedMs) / 1000)
   const idle = Math.floor((now - Math.max(session.heardMs, session.openedMs)) / 1000)
@@ -22,11 +32,11 @@ function describe(door: Door, session: Session): string {
     name: client.name,
     age,
     idle,
-    flags: client.noEvict ? 'e' : 'N',
+    flags: flagsOf(session),
     db: 0,
-    sub: 0,
-    psub: 0,
-    ssub: 0,
+    sub: subscriptions?.channels.size ?? 0,
+    psub: subscriptions?.patterns.size ?? 0,
+    ssub: subscriptions?.shards.size ?? 0,
     multi: -1,
     qbuf: session.input.length,
     'qbuf-free': session.input.bytes.length - session.input.length,
@@ -63,7 +73,12 @@ const LIST: Subcommand = {
     else if (args.count === 4 && args.word(2) === 'type') {
       const type = args.word(3)
       if (!TYPES.includes(type)) door.refuse(slot, `ERR Unknown client type '${args.text(3)}'`)
-      else replyLines(door, slot, type === 'normal' ? all : [])
+      else
+        replyLines(
+          door,
+          slot,
+          all.filter((session) => isOfType(session, type))
+        )
     } else if (args.count > 3 && args.word(2) === 'id') {
       const ids = args.texts(3).map(Number)
       if (ids.some((id) => !(id > 0))) door.refuse(slot, 'ERR Invalid client ID')
@@ -137,7 +152,7 @@ const KILL: Subcommand = {
       (session) =>
         filter.addressed !== true &&
         (filter.id === undefined || filter.id === session.id) &&
-        (filter.type === undefined || filter.type === 'normal') &&
+        (filter.type === undefined || isOfType(session, filter.type)) &&
         !(filter.skipMe && session === slot.session)
     )
     door.reply(slot, (reply) => reply.integer(chosen.length))
@@ -265,7 +280,13 @@ export const CLIENT = container('client', {
       if (args.count > 4 || (args.count === 4 && why !== 'timeout' && why !== 'error')) {
         door.refuse(slot, 'ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR')
       } else if (Number.isNaN(args.integer(2))) door.refuse(slot, NOT_AN_INTEGER)
-      else door.reply(slot, (reply) => reply.integer(0))
+      else {
+        const id = args.integer(2)
+        const session = [...door.sessions()].find((one) => one.id === id)
+        const how = why === 'error' ? 'error' : 'timeout'
+        const done = session !== undefined && door.blocked.unblockSession(session, how)
+        door.reply(slot, (reply) => reply.integer(done ? 1 : 0))
+      }
     }
   },
   getredir: {

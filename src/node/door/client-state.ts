@@ -22,6 +22,17 @@ export class Transaction {
   failed = false
 }
 
+/** What it listens to. */
+export class Subscriptions {
+  readonly channels = new Set<string>()
+  readonly patterns = new Set<string>()
+  readonly shards = new Set<string>()
+
+  get total(): number {
+    return this.channels.size + this.patterns.size + this.shards.size
+  }
+}
+
 export class ClientState {
   name = ''
   libraryName = ''
@@ -36,6 +47,8 @@ export class ClientState {
   watched: Watched[] | undefined
   /** It asked for the topology, so it is told where keys are instead of being served from elsewhere. */
   clusterAware = false
+  /** Undefined if it listens to nothing. */
+  subscriptions: Subscriptions | undefined
 
   /** As it was when it connected; what it is called by others in lists stays. */
   reset(): void {

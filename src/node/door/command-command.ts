@@ -5,11 +5,12 @@ import {
   keyPlaces,
   type CommandSpec
 } from '../../commands/command-specs.js'
+import { accessOf } from '../../commands/key-access.js'
 import { matchesGlob } from '../../commands/glob.js'
 import { SYNTAX_ERROR } from '../../commands/error-text.js'
 import type { Arguments } from '../../commands/arguments.js'
 import type { ReplyWriter } from '../../wire/resp/reply-writer.js'
-import { container } from './container.js'
+import { container, partNames } from './container.js'
 
 const FIELDS = 10
 
@@ -37,7 +38,7 @@ function writeSpecs(reply: ReplyWriter, specs: readonly (CommandSpec | undefined
 }
 
 function listNames(args: Arguments): string[] | string {
-  const names = COMMAND_SPECS.map(({ name }) => name)
+  const names = COMMAND_SPECS.flatMap(({ name }) => [name, ...partNames(name)])
   if (args.count === 2) return names
   if (args.count !== 5 || args.word(2) !== 'filterby') return SYNTAX_ERROR
   const [kind, value] = [args.word(3), args.text(4)]
@@ -45,9 +46,24 @@ function listNames(args: Arguments): string[] | string {
   if (kind === 'module') return []
   if (kind !== 'aclcat') return SYNTAX_ERROR
   const category = `@${value.toLowerCase()}`
-  return COMMAND_SPECS.filter(({ categories }) => categories.includes(category)).map(
-    ({ name }) => name
+  return COMMAND_SPECS.filter(({ categories }) => categories.includes(category)).flatMap(
+    ({ name }) => [name, ...partNames(name)]
   )
+}
+
+/** The keys of the command that stands behind `COMMAND GETKEYS`, or the error. */
+function findKeys(args: Arguments): { spec: CommandSpec; places: number[] } | string {
+  const spec = findSpec(args.text(2))
+  if (spec === undefined) return 'ERR Invalid command specified'
+  const count = args.count - 2
+  if (spec.arity >= 0 ? count !== spec.arity : count < -spec.arity) {
+    return 'ERR Invalid number of arguments specified for command'
+  }
+  const places = keyPlaces(spec, args.texts(2))
+  if (places.length > 0) return { spec, places }
+  return spec.first === 0 && !spec.flags.includes('movablekeys')
+    ? 'ERR The command has no key arguments'
+    : 'ERR Invalid arguments specified for command'
 }
 
 export const COMMAND = container(
@@ -82,27 +98,34 @@ export const COMMAND = container(
     getkeys: {
       arity: -4,
       execute(door, slot, args) {
-        const spec = findSpec(args.text(2))
-        if (spec === undefined) {
-          door.refuse(slot, 'ERR Invalid command specified')
-          return
-        }
-        const count = args.count - 2
-        if (spec.arity >= 0 ? count !== spec.arity : count < -spec.arity) {
-          door.refuse(slot, 'ERR Invalid number of arguments specified for command')
-          return
-        }
-        const places = keyPlaces(spec, args.texts(2))
-        if (spec.first === 0 && places.length === 0 && !spec.flags.includes('movablekeys')) {
-          door.refuse(slot, 'ERR The command has no key arguments')
+        const found = findKeys(args)
+        if (typeof found === 'string') {
+          door.refuse(slot, found)
           return
         }
         door.reply(slot, (reply) => {
-          if (places.length === 0) reply.error('ERR Invalid arguments specified for command')
-          else {
-            reply.array(places.length)
-            for (const place of places) reply.bulkString(args.text(place + 2))
-          }
+          reply.array(found.places.length)
+          for (const place of found.places) reply.bulkString(args.text(place + 2))
+        })
+      }
+    },
+    getkeysandflags: {
+      arity: -4,
+      execute(door, slot, args) {
+        const found = findKeys(args)
+        if (typeof found === 'string') {
+          door.refuse(slot, found)
+          return
+        }
+        door.reply(slot, (reply) => {
+          reply.array(found.places.length)
+          found.places.forEach((place, order) => {
+            const flags = accessOf(found.spec, args.texts(2), order)
+            reply.array(2)
+            reply.bulkString(args.text(place + 2))
+            reply.set(flags.length)
+            for (const flag of flags) reply.simple(flag)
+          })
         })
       }
     }

@@ -1,14 +1,19 @@
 /** All commands that are not about one key, by their names. */
 import { assert } from '../../core/assert.js'
 import { CONNECTION_COMMANDS } from './connection.js'
+import { BLOCKING_COMMANDS } from './blocking-command.js'
 import { BUCKET_COMMANDS } from './bucket-commands.js'
 import { CLIENT } from './client-command.js'
 import { CLUSTER_COMMANDS } from './cluster-command.js'
 import { COMMAND } from './command-command.js'
 import { CONFIG, DEBUG } from './config-command.js'
+import { FUNCTION } from './function-command.js'
 import { INFO } from './info.js'
 import { MEMORY, OBJECT } from './object-command.js'
+import { LATENCY, MONITOR, SLOWLOG } from './observer-commands.js'
+import { PERSISTENCE_COMMANDS } from './persistence-command.js'
 import { KEYSPACE_COMMANDS } from './keyspace.js'
+import { PUBSUB_COMMANDS } from './pubsub-command.js'
 import { SEVERAL_KEYS_COMMANDS } from './several-keys.js'
 import { OC_TABLE } from './table-command.js'
 import { TRANSACTION_COMMANDS } from './transaction.js'
@@ -20,16 +25,23 @@ export const DOOR_COMMANDS: readonly DoorCommand[] = [
   ...CONNECTION_COMMANDS,
   ...SEVERAL_KEYS_COMMANDS,
   ...KEYSPACE_COMMANDS,
+  ...PERSISTENCE_COMMANDS,
   ...BUCKET_COMMANDS,
   ...TRANSACTION_COMMANDS,
   ...CLUSTER_COMMANDS,
+  ...PUBSUB_COMMANDS,
+  ...BLOCKING_COMMANDS,
   CLIENT,
   COMMAND,
   CONFIG,
   DEBUG,
+  FUNCTION,
   INFO,
+  LATENCY,
   MEMORY,
+  MONITOR,
   OBJECT,
+  SLOWLOG,
   OC_TABLE,
   OC_WATCH,
   OC_WITNESS

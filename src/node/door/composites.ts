@@ -1,22 +1,37 @@
 /** All commands about several keys, by their names. */
 import type { Arguments } from '../../commands/arguments.js'
+import { BIT_COMPOSITES } from '../../commands/bits.js'
+import { BLOCKING } from '../../commands/blocking.js'
+import { CARDINALITY_COMPOSITES } from '../../commands/cardinality.js'
+import { LCS } from '../../commands/common-string.js'
 import type { Composite } from '../../commands/composite.js'
+import { GEO_COMPOSITES } from '../../commands/geo-search.js'
 import { ITEM_COMPOSITES } from '../../commands/item-copy.js'
 import { LIST_COMPOSITES } from '../../commands/list-move.js'
 import { SET_COMPOSITES } from '../../commands/set-algebra.js'
 import { ZSET_COMPOSITES } from '../../commands/zset-algebra.js'
 import { MEMORY_USAGE, OBJECT_PARTS } from '../../commands/object.js'
 import { EACH_KEY, MSETNX } from '../../commands/several-keys.js'
+import { SORT, SORT_RO } from '../../commands/sort.js'
 
 export const COMPOSITES: readonly Composite[] = [
   ...ITEM_COMPOSITES,
   ...SET_COMPOSITES,
   ...LIST_COMPOSITES,
-  ...ZSET_COMPOSITES
+  ...ZSET_COMPOSITES,
+  ...BIT_COMPOSITES,
+  ...CARDINALITY_COMPOSITES,
+  ...GEO_COMPOSITES,
+  LCS,
+  SORT,
+  SORT_RO
 ]
 
 const BY_NAME = new Map(
-  [...COMPOSITES, MSETNX, ...EACH_KEY, ...OBJECT_PARTS, MEMORY_USAGE].map((one) => [one.name, one])
+  [...COMPOSITES, ...BLOCKING, MSETNX, ...EACH_KEY, ...OBJECT_PARTS, MEMORY_USAGE].map((one) => [
+    one.name,
+    one
+  ])
 )
 
 /** The composite that these arguments call, parts of containers included. */

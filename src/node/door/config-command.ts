@@ -1,22 +1,78 @@
 /** CONFIG and DEBUG, as far as clients and their tests need them. */
+import { latin1Bytes } from '../../core/bytes.js'
 import { SYNTAX_ERROR } from '../../commands/error-text.js'
 import { matchesGlob } from '../../commands/glob.js'
+import { encodeArguments } from '../../wire/resp/request-writer.js'
+import type { Slot } from '../session.js'
 import { container } from './container.js'
-import type { DoorCommand } from './door.js'
+import type { Answer, Door, DoorCommand } from './door.js'
+import { normalizeClasses, WRONG_CLASSES } from './key-events.js'
+
+const SETTING = latin1Bytes('oc.setting')
+
+/** Answered when all nodes know it. */
+function share(door: Door, slot: Slot, pairs: readonly [string, string][]): void {
+  const words: Uint8Array[] = [SETTING]
+  for (const [name, value] of pairs) {
+    const classes = normalizeClasses(value)
+    if (classes === undefined) {
+      door.refuse(
+        slot,
+        `ERR CONFIG SET failed (possibly related to argument '${name}') - ${WRONG_CLASSES}`
+      )
+      return
+    }
+    const version = door.shared.set(name, classes)
+    words.push(...[name, classes, String(version)].map(latin1Bytes))
+  }
+  door.poll(slot, encodeArguments(words), () => door.reply(slot, (reply) => reply.ok()))
+}
+
+export const SETTING_ANSWERS: Readonly<Record<string, Answer>> = {
+  /** OC.SETTING (name value version)…: what another node was told. */
+  'oc.setting': (door, args, reply) => {
+    for (let place = 1; place + 2 < args.count; place += 3) {
+      door.shared.learn(args.text(place), args.text(place + 1), Number(args.text(place + 2)))
+    }
+    reply.ok()
+  }
+}
+
+/** All or nothing: what is wrong with any of them. */
+function findFault({ settings }: Door, pairs: readonly [string, string][]): string | undefined {
+  const unknown = pairs.find(([name]) => settings.get(name) === undefined)
+  if (unknown !== undefined) {
+    return `ERR Unknown option or number of arguments for CONFIG SET - '${unknown[0]}'`
+  }
+  const failed = (name: string, why: string): string =>
+    `ERR CONFIG SET failed (possibly related to argument '${name}') - ${why}`
+  const twice = pairs.find(([name], i) =>
+    pairs.slice(0, i).some(([other]) => settings.isSame(name, other))
+  )
+  if (twice !== undefined) return failed(twice[0], 'duplicate parameter')
+  for (const [name, value] of pairs) {
+    const why = settings.refusal(name, value)
+    if (why !== undefined) return failed(name, why)
+  }
+  return undefined
+}
 
 export const CONFIG = container('config', {
   get: {
     arity: -3,
     execute(door, slot, args) {
       const patterns = args.texts(2).map((text) => text.toLowerCase())
-      const names = door.settings.names.filter((name) =>
-        patterns.some((pattern) => matchesGlob(pattern, name))
+      const { settings } = door
+      const names = new Set(
+        settings.names.filter((name) => patterns.some((pattern) => matchesGlob(pattern, name)))
       )
+      // What is hidden is told to those who know its name.
+      for (const name of patterns) if (settings.get(name) !== undefined) names.add(name)
       door.reply(slot, (reply) => {
-        reply.map(names.length)
+        reply.map(names.size)
         for (const name of names) {
           reply.bulkString(name)
-          reply.bulkString(door.settings.get(name) ?? '')
+          reply.bulkString(settings.get(name) ?? '')
         }
       })
     }
@@ -24,27 +80,25 @@ export const CONFIG = container('config', {
   set: {
     arity: -4,
     execute(door, slot, args) {
-      const { settings } = door
+      if (args.count % 2 === 1) {
+        door.refuse(slot, SYNTAX_ERROR)
+        return
+      }
       const pairs: [string, string][] = []
       for (let place = 2; place < args.count; place += 2) {
         pairs.push([args.word(place), args.text(place + 1)])
       }
-      const unknown = pairs.find(([name]) => settings.get(name) === undefined)
-      const fixed = pairs.find(([name]) => settings.isFixed(name))
-      if (args.count % 2 === 1) door.refuse(slot, SYNTAX_ERROR)
-      else if (unknown !== undefined) {
-        const why = `ERR Unknown option or number of arguments for CONFIG SET - '${unknown[0]}'`
-        door.refuse(slot, why)
-      } else if (fixed !== undefined) {
-        const why = "can't set immutable config"
-        door.refuse(
-          slot,
-          `ERR CONFIG SET failed (possibly related to argument '${fixed[0]}') - ${why}`
-        )
-      } else {
-        for (const [name, value] of pairs) settings.set(name, value)
-        door.reply(slot, (reply) => reply.ok())
+      const fault = findFault(door, pairs)
+      if (fault !== undefined) {
+        door.refuse(slot, fault)
+        return
       }
+      for (const [name, value] of pairs) {
+        if (!door.shared.isShared(name)) door.settings.set(name, value)
+      }
+      const shared = pairs.filter(([name]) => door.shared.isShared(name))
+      if (shared.length === 0) door.reply(slot, (reply) => reply.ok())
+      else share(door, slot, shared)
     }
   },
   resetstat: {

@@ -17,8 +17,13 @@ const PING = {
   name: 'ping',
   arity: -1,
   execute(door, slot, args) {
+    const listens = slot.session.isListening
     door.reply(slot, (reply) => {
-      if (args.count > 2) reply.error(wrongArity('ping'))
+      if (listens && args.count <= 2) {
+        reply.array(2)
+        reply.bulkString('pong')
+        reply.bulkString(args.text(1))
+      } else if (args.count > 2) reply.error(wrongArity('ping'))
       else if (args.count === 2) reply.bulkString(args.text(1))
       else reply.pong()
     })
@@ -47,7 +52,9 @@ const RESET = {
   execute(door, slot) {
     const { session } = slot
     session.protocol = 2
+    door.pubsub.forget(session)
     session.client.reset()
+    door.observer.forget(session)
     session.updateAside()
     slot.silent = false
     door.reply(slot, (reply) => reply.simple('RESET'))
@@ -152,6 +159,7 @@ const HELLO = {
     }
     session.protocol = hello.protocol ?? session.protocol
     if (hello.name !== undefined) session.client.name = hello.name
+    session.updateAside()
     door.reply(slot, (reply) => writeHello(reply, session))
   }
 } as const satisfies DoorCommand

@@ -14,6 +14,13 @@ export interface Container extends DoorCommand {
   readonly subcommands: Readonly<Record<string, Subcommand>>
 }
 
+const PARTS = new Map<string, readonly string[]>()
+
+/** The names of all containers' parts, `client|list`. */
+export function partNames(container: string): string[] {
+  return (PARTS.get(container) ?? []).map((part) => `${container}|${part}`)
+}
+
 /** Also knows HELP, which names the others. */
 export function container(
   name: string,
@@ -21,6 +28,7 @@ export function container(
   options: { arity?: number; alone?: boolean; bare?: Subcommand['execute'] } = {}
 ): Container {
   const { arity = -2, alone = false, bare } = options
+  PARTS.set(name, [...Object.keys(subcommands), 'help'])
   return {
     name,
     arity,
@@ -39,6 +47,7 @@ export function container(
         if (fits) found.execute(door, slot, args)
         else door.refuse(slot, wrongArity(`${name}|${word}`))
       } else if (word === 'help' && args.count === 2) help(door, slot, name, subcommands)
+      else if (word === 'help') door.refuse(slot, wrongArity(`${name}|help`))
       else door.refuse(slot, unknownSubcommand(args.text(1), name))
     }
   }

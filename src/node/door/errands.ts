@@ -10,28 +10,42 @@ import { latin1Bytes, viewOf } from '../../core/bytes.js'
 import { placementHash } from '../../core/hash/placement-hash.js'
 import { NOBODY } from '../../core/ids.js'
 import { Arguments } from '../../commands/arguments.js'
+import { BLOCKING, type Blocking } from '../../commands/blocking.js'
 import type { Call } from '../../commands/call.js'
 import { unknownCommand, wrongArity } from '../../commands/error-text.js'
 import { findCommand, hasArity } from '../../commands/registry.js'
+import type { Unblocking } from '../../wire/peer/door.js'
+import { HybridClock } from '../../store/clock.js'
 import { ReplyLimitError, ReplyWriter } from '../../wire/resp/reply-writer.js'
 import { RequestParser } from '../../wire/resp/request-parser.js'
 import type { BucketState } from '../bucket-state.js'
 import type { Cluster } from '../cluster.js'
 import type { Copies } from '../copies.js'
 import type { Peer } from '../peers.js'
-import { type Gate, type Session, Slot, type Wait } from '../session.js'
+import { Once } from '../once.js'
+import { type Gate, type Remote, type Session, Slot, type Wait } from '../session.js'
 import { TableFeed } from '../table-feed.js'
 import type { Watches } from '../watches.js'
 import { findDoorCommand } from './commands.js'
-import type { Act, Combine, Door, Next } from './door.js'
-import { Execution } from './execution.js'
+import { SETTING_ANSWERS } from './config-command.js'
+import { BlockedCommands } from './blocking.js'
+import type { Act, BlockingCall, Combine, Door, Next } from './door.js'
+import { Execution, TOO_LONG } from './execution.js'
 import { Gathering } from './gathering.js'
 import { Lanes } from './lanes.js'
+import { countedName, Observer } from './observer.js'
 import { RankOrder } from './rank.js'
 import { DoorSettings } from './settings.js'
+import { SharedSettings } from './shared-settings.js'
 import { DoorStatistics } from './statistics.js'
+import { Notifications } from './notifications.js'
+import { Polls } from './polls.js'
+import { PubSub } from './pubsub.js'
+import { PUBSUB_ANSWERS, whileListening } from './pubsub-command.js'
 import { queue } from './transaction.js'
 
+/** Of a client that listens and does not read what it hears; as Redis has it for the same. */
+const UNREAD_BYTES_MAX = 32 * 1024 * 1024
 /** A request is passed on so often before it waits where it is. */
 const HOPS_MAX = 6
 
@@ -44,6 +58,15 @@ export class Errands implements Door {
   readonly lanes: Lanes
   readonly settings: DoorSettings
   readonly statistics = new DoorStatistics()
+  readonly observer: Observer
+  readonly pubsub: PubSub
+  readonly notifications: Notifications
+  readonly shared: SharedSettings
+  readonly polls: Polls
+  readonly once: Once
+  readonly blocked: BlockedCommands
+  /** Sessions that something was done for in another's turn. */
+  readonly awake = new Set<Session>()
   /** Sessions with commands that wait to be tried again. */
   readonly parked = new Set<Session>()
   #pausedUntilMs = 0
@@ -52,7 +75,7 @@ export class Errands implements Door {
   readonly #hangUp: (session: Session) => void
   readonly #sessions: ReadonlyMap<number, Session>
   readonly #parser: RequestParser
-  readonly #reply = new ReplyWriter({ initialBytes: 4096 })
+  readonly #reply: ReplyWriter
   readonly #call: Call
 
   constructor(
@@ -73,10 +96,28 @@ export class Errands implements Door {
     this.ranks = new RankOrder(hash)
     this.lanes = new Lanes(cluster)
     this.settings = new DoorSettings(cluster.config)
+    this.observer = new Observer(this.settings, {
+      parse: (request) => this.execution.parse(request),
+      push: (session, line) => this.push(session, (reply) => reply.simple(line))
+    })
+    this.polls = new Polls(cluster)
+    this.once = new Once(cluster, copies)
+    this.blocked = new BlockedCommands(this)
+    this.execution.waiting = this.blocked
+    this.pubsub = new PubSub(cluster.outbox, UNREAD_BYTES_MAX, parts.hangUp)
+    this.notifications = new Notifications(cluster, watches, this.pubsub)
+    this.shared = new SharedSettings(cluster, this.settings, {
+      'notify-keyspace-events': (classes) => {
+        this.notifications.classes = classes
+        this.execution.observer = this.notifications.observes ? this.notifications : undefined
+      }
+    })
     this.#copies = copies
     this.#sessions = parts.sessions
     this.#hangUp = parts.hangUp
     this.#parser = new RequestParser({ maxBulkBytes: cluster.config.maxRequestBytes })
+    const maxBytes = cluster.config.maxReplyBytes
+    this.#reply = new ReplyWriter({ initialBytes: 4096, maxBytes })
     this.#call = this.execution.createCall(this.#reply)
   }
 
@@ -93,7 +134,7 @@ export class Errands implements Door {
     } catch (error) {
       if (!(error instanceof ReplyLimitError)) throw error
       // One client asked for more at once than fits into memory: that is its problem, not the node's.
-      this.refuse(slot, `ERR ${error.message}`)
+      this.refuse(slot, TOO_LONG)
       return
     }
     this.fill(slot, reply.bytes.slice(0, reply.length), [])
@@ -107,16 +148,33 @@ export class Errands implements Door {
     slot.hash = place.hash
     slot.write = place.write
     const state = this.#route(slot)
-    if (state === undefined) return
+    if (state === undefined || this.#recall(slot, state)) return
     const reply = this.#reply
     reply.reset()
     reply.protocol = slot.session.protocol
-    const changed = act(state, reply)
+    const changed = this.#act(state, reply, act)
     const bytes = reply.bytes.slice(0, reply.length)
+    if (changed) this.#note(slot, state, bytes, this.cluster.now)
     const gates: Gate[] = []
     // What it read may be anything in the bucket.
     if (changed ? slot.session.acksAll : !state.isSettled()) this.#copies.gateWrite(state, gates)
     this.fill(slot, bytes, gates)
+    if (this.blocked.list.isTouched) this.serveWaiting()
+  }
+
+  /** A reply that is too long is the client's problem; what was written before stays written. */
+  #act(state: BucketState, reply: ReplyWriter, act: Act): boolean {
+    const before = state.seq
+    try {
+      const changed = act(state, reply)
+      this.notifications.ended()
+      return changed
+    } catch (error) {
+      if (!(error instanceof ReplyLimitError)) throw error
+      reply.reset()
+      reply.error(TOO_LONG)
+      return state.seq !== before
+    }
   }
 
   scatter(slot: Slot, requests: readonly Uint8Array[], combine: Combine): void {
@@ -137,6 +195,109 @@ export class Errands implements Door {
     session.open += parts.length
     parts.forEach((part, place) => gathering.expect(part, place))
     for (const part of parts) this.attempt(part)
+  }
+
+  poll(slot: Slot, request: Uint8Array, next: Next): void {
+    this.polls.begin(slot, request, next)
+  }
+
+  answer(request: Uint8Array): Uint8Array {
+    const reply = new ReplyWriter({ initialBytes: 256 })
+    const args = this.execution.parseAny(request)
+    const act = args === undefined ? undefined : ANSWERS.get(args.word(0))
+    if (args === undefined || act === undefined) reply.error('ERR not a question')
+    else act(this, args, reply)
+    return reply.bytes.slice(0, reply.length)
+  }
+
+  push(session: Session, write: (reply: ReplyWriter) => void): void {
+    const reply = new ReplyWriter({ protocol: session.protocol, initialBytes: 256 })
+    write(reply)
+    this.pubsub.push(session, reply.bytes.slice(0, reply.length))
+  }
+
+  wake(session: Session): void {
+    this.awake.add(session)
+  }
+
+  block(slot: Slot, { hash, blocking, args }: BlockingCall): void {
+    slot.hash = hash
+    slot.write = true
+    this.blocked.begin(slot, blocking, args)
+    const state = this.#route(slot)
+    const unblocked = slot.blocking?.unblocked
+    if (state === undefined) {
+      // It goes only to find out whether it has taken something before.
+      if (unblocked !== undefined && slot.wait === undefined) {
+        this.unblockElsewhere(slot.session, unblocked)
+      }
+      return
+    }
+    if (this.#recall(slot, state)) return
+    if (this.#take(slot, { hash, blocking, args }, false)) return
+    if (unblocked !== undefined) {
+      this.blocked.giveUp(slot)
+      return
+    }
+    const keys = blocking.sources(args).map((place) => args.text(place))
+    this.blocked.wait(slot, keys, () => this.#take(slot, { hash, blocking, args }, true))
+  }
+
+  keepVigil(slot: Slot, blocking: Blocking, args: Arguments): void {
+    this.blocked.keepVigil(slot, blocking, args)
+  }
+
+  answerNothing(slot: Slot): void {
+    const args = this.execution.parse(slot.request)
+    const blocking = BLOCKING.find(({ name }) => name === args.word(0))
+    this.reply(slot, (reply) =>
+      blocking === undefined ? reply.nil() : blocking.writeNothing(reply)
+    )
+  }
+
+  unblockElsewhere(session: Session, how: Unblocking): void {
+    this.lanes.unblock(session, how)
+  }
+
+  /** Those who wait for what is not here any more go after it. */
+  followBuckets(): void {
+    for (const slot of this.blocked.rowsChanged()) {
+      if (slot.session.remote !== undefined) this.fill(slot, AGAIN, [])
+      else this.park(slot, 'limbo')
+      this.awake.add(slot.session)
+    }
+  }
+
+  /** Gives what was just written to those who wait for it. */
+  serveWaiting(): void {
+    this.blocked.serve()
+  }
+
+  /** Executes a command that may wait, if there is something to take; false if there is not. */
+  #take(slot: Slot, { hash, blocking, args }: BlockingCall, waited: boolean): boolean {
+    const state = this.cluster.buckets[hash & this.cluster.table.mask]
+    if (state?.role !== 'primary' || state.holding || !this.cluster.mayServe()) return false
+    const reply = new ReplyWriter({ protocol: slot.session.protocol, initialBytes: 256 })
+    const work = this.execution.workOn(state, args, reply)
+    if (!blocking.attempt(work, waited)) return false
+    this.notifications.ended()
+    const bytes = reply.bytes.slice(0, reply.length)
+    const gates: Gate[] = []
+    if (work.changed) this.#note(slot, state, bytes, this.cluster.now)
+    if (work.changed ? slot.session.acksAll : !state.isSettled()) {
+      this.#copies.gateWrite(state, gates)
+    }
+    this.fill(slot, bytes, gates)
+    this.awake.add(slot.session)
+    // What it put elsewhere may be waited for; those who wait here are being served.
+    if (!waited && this.blocked.list.isTouched) this.serveWaiting()
+    return true
+  }
+
+  /** Another node answered a question of one here. */
+  told(peer: Peer, id: number, reply: Uint8Array): void {
+    const slot = this.polls.told(peer, id, reply)
+    if (slot !== undefined) this.awake.add(slot.session)
   }
 
   whenFirst(slot: Slot, act: () => void): void {
@@ -167,6 +328,17 @@ export class Errands implements Door {
     return this.#pausedUntilMs > this.cluster.now
   }
 
+  get expired(): number {
+    return this.#copies.expired
+  }
+
+  get postponed(): number {
+    if (!this.areWritesPaused) return 0
+    let clients = 0
+    for (const { parked } of this.parked) if (parked.some(({ write }) => write)) clients++
+    return clients
+  }
+
   moved(session: Session, hash: number): string | undefined {
     if (!session.isClusterAware) return undefined
     const { table, self } = this.cluster
@@ -181,19 +353,33 @@ export class Errands implements Door {
   begin(session: Session, request: Uint8Array): void {
     if (session.open === 0) this.#setRoute(session)
     const slot = new Slot(session, request)
+    const { remote } = session
+    if (remote !== undefined && remote.turns.length > 0) {
+      slot.turn = Math.floor(remote.turns[0] / 2)
+      slot.sentOn = remote.turns[0] % 2 === 1
+      slot.untilMs = remote.untils[0]
+    }
+    slot.beganMs = this.cluster.now
+    if (remote === undefined) {
+      slot.name = countedName(request)
+      session.client.lastCommand = slot.name ?? 'NULL'
+    }
     session.open++
     session.enqueue(slot)
+    this.observer.begun(slot, slot.beganMs)
     if (session.aside) {
       this.#mute(slot)
       if (queue(this, slot, findDoorCommand)) return
+      if (session.isListening && this.#refuseListener(slot)) return
     }
     this.attempt(slot)
   }
 
   /** Whether the command must wait until those before it are done. */
-  isAlone(request: Uint8Array): boolean {
+  isAlone(session: Session, request: Uint8Array): boolean {
     this.#parse(request)
-    return findDoorCommand(new Arguments(request, this.#parser).word(0))?.alone === true
+    const command = findDoorCommand(new Arguments(request, this.#parser).word(0))
+    return command?.alone === true || (command?.loose === true && session.open > session.loose)
   }
 
   /** Executes a command that has a slot, sends it on, or makes it wait. */
@@ -207,7 +393,7 @@ export class Errands implements Door {
       slot.hash = this.execution.hash.hash(bytes, offset, length)
       slot.write = command.flags.includes('write')
       const state = this.#route(slot)
-      if (state === undefined) return
+      if (state === undefined || this.#recall(slot, state)) return
       const call = this.#call
       call.key.set(bytes, view, offset, length, slot.hash)
       call.bytes = bytes
@@ -219,13 +405,20 @@ export class Errands implements Door {
       if (this.execution.perform(call, parser, command, state.items))
         this.#finish(slot, state, gates)
       this.fill(slot, reply.bytes.slice(0, reply.length), gates)
+      if (this.blocked.list.isTouched) this.serveWaiting()
       return
     }
     const args = new Arguments(bytes, parser)
     const named = findDoorCommand(args.word(0))
     const known = named ?? command
-    if (named !== undefined && fits(named.arity, args.count)) named.execute(this, slot, args)
-    else if (named?.wrongArity !== undefined) named.wrongArity(this, slot)
+    if (named !== undefined && fits(named.arity, args.count)) {
+      if (this.areWritesPaused && PUBLISHING.has(named.name) && slot.session.remote === undefined) {
+        this.#postpone(slot)
+        return
+      }
+      if (named.loose === true) this.#loosen(slot)
+      named.execute(this, slot, args)
+    } else if (named?.wrongArity !== undefined) named.wrongArity(this, slot)
     else if (known !== undefined) this.refuse(slot, wrongArity(known.name))
     else this.refuse(slot, unknownCommand(args.text(0), args.texts(1)))
   }
@@ -261,26 +454,54 @@ export class Errands implements Door {
     if (slot.done) return
     slot.done = true
     if (!slot.apart) slot.session.open--
+    if (slot.loose) slot.session.loose--
+    if (slot.blocking !== undefined) this.blocked.answered(slot)
     if (slot.collector !== undefined) {
       slot.collector.collect(slot, reply, gates)
       return
     }
+    if (slot.session.remote === undefined) this.#observe(slot)
     slot.bytes = reply
     if (gates.length > 0 && this.cluster.config.sabotage !== 'reply-before-backup') {
       slot.gates = gates
     }
   }
 
-  /** Commands that were passed on to a node that is gone: reads go again, of writes nobody knows what became. */
+  /** Commands that were passed on to a node that is gone go again, to the next primary. */
   takeBack(peer: Peer): Set<Session> {
     const sessions = new Set<Session>()
     for (const slot of this.lanes.takeFrom(peer)) {
       sessions.add(slot.session)
-      if (slot.write) {
-        this.refuse(slot, 'OC_UNKNOWN the primary died; the write may have happened')
-      } else this.park(slot, 'limbo')
+      this.again(slot)
     }
     return sessions
+  }
+
+  /** Whether a command that was passed on was executed is not known: the next primary knows. */
+  again(slot: Slot): void {
+    if (slot.blocking !== undefined) slot.sinceMs = 0
+    if (slot.write && slot.turn === 0) {
+      this.refuse(slot, 'OC_UNKNOWN the primary died; the write may have happened')
+    } else this.park(slot, 'limbo')
+  }
+
+  /** Whether the next command of another node's client may have been executed already. */
+  mayBeRepeated(state: BucketState, { client, turns, untils }: Remote): boolean {
+    if (untils.length > 0 && untils[0] > 0 && this.cluster.now > untils[0]) return true
+    if (state.notes === undefined || turns.length === 0 || turns[0] === 0) return false
+    return (
+      turns[0] % 2 === 1 || this.once.find(state, client, Math.floor(turns[0] / 2)) !== undefined
+    )
+  }
+
+  /** Notes the next command of another node's client, which the call has just executed, with the end of its reply. */
+  noteForwarded(state: BucketState, call: Call, remote: Remote, from: number): void {
+    const turn = Math.floor((remote.turns.at(0) ?? 0) / 2)
+    if (turn === 0) return
+    const { client, floor } = remote
+    const reply = call.reply.bytes.slice(from, call.reply.length)
+    const ms = HybridClock.toMs(call.version)
+    this.once.note(state, { hash: call.key.placementHash, client, turn, floor, ms, reply })
   }
 
   /** Commands that could not be served in time; gives the sessions they are of. */
@@ -302,14 +523,68 @@ export class Errands implements Door {
     session.parked = []
     this.parked.delete(session)
     this.lanes.forget(session)
+    this.blocked.forget(session)
   }
 
   #finish(slot: Slot, state: BucketState, gates: Gate[]): void {
     const call = this.#call
     if (call.change !== undefined) {
+      const answer = this.#reply.bytes.slice(0, this.#reply.length)
+      this.#note(slot, state, answer, HybridClock.toMs(call.version))
       this.execution.written(call, state, slot.request)
       if (slot.session.acksAll) this.#copies.gateWrite(state, gates)
     } else if (!state.isSettled()) this.#copies.gateRead(state, call.key, gates)
+  }
+
+  /** Answers a write that was executed when it came before; true if it did, or if that cannot be known. */
+  #recall(slot: Slot, state: BucketState): boolean {
+    if (!slot.write || (slot.session.remote === undefined && !slot.sentOn)) return false
+    const known = this.once.find(state, this.lanes.clientOf(slot.session), slot.turn)
+    if (known !== undefined) {
+      const gates: Gate[] = []
+      this.#copies.gateWrite(state, gates)
+      this.fill(slot, known, gates)
+      return true
+    }
+    if (!slot.sentOn || this.once.isSure(state)) return false
+    this.refuse(slot, 'OC_UNKNOWN the primary died; the write may have happened')
+    return true
+  }
+
+  #note(slot: Slot, state: BucketState, reply: Uint8Array, ms: number): void {
+    const { session, turn, hash } = slot
+    if (session.remote === undefined && !slot.sentOn) return
+    const client = this.lanes.clientOf(session)
+    this.once.note(state, { hash, client, turn, floor: session.remote?.floor ?? 0, ms, reply })
+  }
+
+  #loosen(slot: Slot): void {
+    if (slot.loose) return
+    slot.loose = true
+    slot.session.loose++
+  }
+
+  #refuseListener(slot: Slot): boolean {
+    const bytes = slot.request
+    this.#parse(bytes)
+    const parser = this.#parser
+    const args = new Arguments(bytes, parser)
+    const command =
+      findDoorCommand(args.word(0)) ?? findCommand(bytes, parser.offsets[0], parser.lengths[0])
+    // What is no command is refused as that.
+    if (command === undefined || !fits(command.arity, args.count)) return false
+    const part = args.word(1)
+    const parts = 'subcommands' in command ? (command.subcommands as object) : undefined
+    if (parts !== undefined && !Object.hasOwn(parts, part)) return false
+    const wrong = whileListening(parts === undefined ? command.name : `${command.name}|${part}`)
+    if (wrong !== undefined) this.refuse(slot, wrong)
+    return wrong !== undefined
+  }
+
+  #observe(slot: Slot): void {
+    const { now } = this.cluster
+    this.statistics.note(slot.name, now - slot.beganMs)
+    this.observer.ended(slot, now)
   }
 
   #mute(slot: Slot): void {
@@ -330,6 +605,10 @@ export class Errands implements Door {
   /** The bucket of the slot's hash if it can be served here and now; otherwise the slot is seen to. */
   #route(slot: Slot): BucketState | undefined {
     const { cluster } = this
+    if (slot.untilMs > 0 && cluster.now > slot.untilMs) {
+      this.fill(slot, AGAIN, [])
+      return undefined
+    }
     const bucket = slot.hash & cluster.table.mask
     const state = cluster.buckets[bucket]
     if (state?.role !== 'primary') {
@@ -337,10 +616,8 @@ export class Errands implements Door {
       return undefined
     }
     if (!cluster.mayServe()) this.park(slot, 'limbo')
-    else if (slot.write && this.areWritesPaused) {
-      slot.sinceMs = this.#pausedUntilMs
-      this.park(slot, 'limbo')
-    } else if (state.holding) {
+    else if (slot.write && this.areWritesPaused) this.#postpone(slot)
+    else if (state.holding) {
       if (cluster.config.sabotage === 'refuse-during-hand-over') {
         this.refuse(slot, 'TRYAGAIN the bucket is being handed over')
         return undefined
@@ -350,6 +627,13 @@ export class Errands implements Door {
     } else if (slot.write && this.#copies.isCongested(state)) this.park(slot, 'window')
     else return state
     return undefined
+  }
+
+  /** Until the pause is over; only from then on it counts how long it waits. */
+  #postpone(slot: Slot): void {
+    slot.write = true
+    slot.sinceMs = this.#pausedUntilMs
+    this.park(slot, 'limbo')
   }
 
   /** The bucket's primary is not here. */
@@ -381,10 +665,23 @@ export class Errands implements Door {
   }
 }
 
+/** Not writes, but heard elsewhere. */
+const PUBLISHING = new Set(['publish', 'spublish'])
+
 function fits(arity: number, count: number): boolean {
   return arity >= 0 ? count === arity : count >= -arity
 }
 
+const ANSWERS = new Map(Object.entries({ ...PUBSUB_ANSWERS, ...SETTING_ANSWERS }))
+
+/** The answer to whoever passed a command on: pass it on again, to the next primary. */
+export const AGAIN = latin1Bytes('-OC_AGAIN\r\n')
+
+export function isAgain(reply: Uint8Array): boolean {
+  return reply.length === AGAIN.length && AGAIN.every((byte, i) => reply[i] === byte)
+}
+
 export function asError(text: string): Uint8Array {
-  return latin1Bytes(`-${text}\r\n`)
+  // It may quote what the client sent, but is one line.
+  return latin1Bytes(`-${text.replace(/[\r\n]/g, ' ')}\r\n`)
 }

@@ -15,13 +15,14 @@ import type { Bucket } from '../../store/bucket.js'
 import type { Key } from '../../store/key.js'
 import { HybridClock } from '../../store/clock.js'
 import { StoreLimitError } from '../../store/slab.js'
-import { type Protocol, ReplyWriter } from '../../wire/resp/reply-writer.js'
+import { type Protocol, ReplyLimitError, ReplyWriter } from '../../wire/resp/reply-writer.js'
 import { RequestParser } from '../../wire/resp/request-parser.js'
 import { encodeArguments } from '../../wire/resp/request-writer.js'
 import type { BucketState } from '../bucket-state.js'
 import type { Cluster } from '../cluster.js'
 import type { Copies } from '../copies.js'
 import type { Watches } from '../watches.js'
+import type { BlockedCommands } from './blocking.js'
 import { compositeOf } from './composites.js'
 
 /** As Redis words them, where it has the same limit. */
@@ -31,16 +32,25 @@ const LIMIT_TEXTS = {
   'key-too-long': 'ERR key is longer than 65535 bytes'
 } as const
 
+/** One client asked for more at once than fits into memory: that is its problem, not the node's. */
+export const TOO_LONG = 'ERR the reply is too long'
+
 export class Execution {
   readonly hash: PlacementHash
   /** For work that answers nobody. */
   readonly nowhere = new ReplyWriter({ initialBytes: 64 })
+  /** Those who wait for something to be written. */
+  waiting: BlockedCommands | undefined
+  /** Looks at commands before they are executed, while somebody needs that. */
+  observer: Observer | undefined
+  /** Changes that were made here, for statistics. */
+  writes = 0
   readonly #cluster: Cluster
   readonly #copies: Copies
   readonly #watches: Watches
   /** For the commands that a composite is made of. */
   readonly #parser = new RequestParser()
-  readonly #reply = new ReplyWriter({ initialBytes: 4096 })
+  readonly #reply: ReplyWriter
   readonly #call: Call
 
   constructor(cluster: Cluster, parts: { copies: Copies; watches: Watches; hash: PlacementHash }) {
@@ -48,6 +58,8 @@ export class Execution {
     this.#copies = parts.copies
     this.#watches = parts.watches
     this.hash = parts.hash
+    const maxBytes = cluster.config.maxReplyBytes
+    this.#reply = new ReplyWriter({ initialBytes: 4096, maxBytes })
     this.#call = this.createCall(this.#reply)
   }
 
@@ -70,30 +82,42 @@ export class Execution {
     call.offsets = parser.offsets
     call.lengths = parser.lengths
     call.count = parser.count
-    const before = call.reply.length
+    this.observer?.before(call, bucket, write)
+    const { reply } = call
+    const before = reply.length
+    // What is written must not end half-way because of what is said about it.
+    reply.boundless = write
     try {
       command.execute(call)
+      if (write && reply.isTooLong) {
+        reply.truncate(before)
+        reply.error(TOO_LONG)
+      }
       return true
     } catch (error) {
-      if (!(error instanceof StoreLimitError)) throw error
-      call.reply.truncate(before)
-      call.reply.error(LIMIT_TEXTS[error.limit])
+      reply.truncate(before)
+      if (error instanceof StoreLimitError) reply.error(LIMIT_TEXTS[error.limit])
+      else if (error instanceof ReplyLimitError) reply.error(TOO_LONG)
+      else throw error
       return false
     }
   }
 
   /** Sends a write on its way and tells who watches. `raw` is the command as it came. */
-  written(call: Call, state: BucketState, raw: Uint8Array): void {
+  written(call: Call, state: BucketState, raw: Uint8Array, cause = ''): void {
     const sent = call.rewritten === undefined ? raw : encodeArguments(call.rewritten)
+    this.writes++
     this.#copies.replicate(state, call, sent)
-    if (this.#watches.any && call.change !== undefined) {
-      this.#watches.notify(state, call.key, call.change)
+    if (this.waiting !== undefined && this.waiting.list.size > 0) this.waiting.touched(call)
+    if (this.#watches.any) {
+      const isNew = this.observer?.isNew(state.items) === true
+      this.#watches.notify(state, call, { command: cause, isNew })
     }
   }
 
   /** What a composite works with on a bucket of this node. */
   workOn(state: BucketState, args: Arguments, reply: ReplyWriter): BucketWork {
-    const written = (call: Call, raw: Uint8Array): void => this.written(call, state, raw)
+    const written: Written = (call, raw, cause) => this.written(call, state, raw, cause)
     return this.createWork(state.items, { args, reply, written })
   }
 
@@ -127,7 +151,7 @@ export class Execution {
   runPart(
     bucket: Bucket,
     request: Uint8Array,
-    { written, protocol }: { written: Written; protocol: Protocol }
+    { written, protocol, cause }: { written: Written; protocol: Protocol; cause: string }
   ): { reply: Uint8Array; changed: boolean } {
     const parser = this.#parser
     const call = this.#call
@@ -144,13 +168,20 @@ export class Execution {
     this.#reply.protocol = protocol
     const done = this.perform(call, parser, command, bucket)
     const changed = done && call.change !== undefined
-    if (changed) written(call, request)
+    if (changed) written(call, request, cause)
     return { reply: this.#reply.bytes.slice(0, this.#reply.length), changed }
   }
 }
 
-/** A change was made by this call, whose command came as these bytes. */
-export type Written = (call: Call, raw: Uint8Array) => void
+/** A change was made by this call, whose command came as these bytes, as a part of another one. */
+export type Written = (call: Call, raw: Uint8Array, cause: string) => void
+
+/** Whoever has to know what a command finds before it changes it. */
+export interface Observer {
+  before(call: Call, bucket: Bucket, write: boolean): void
+  /** Whether the command that was just executed made its key. */
+  isNew(bucket: Bucket): boolean
+}
 
 interface WorkParts {
   readonly args: Arguments
@@ -196,7 +227,7 @@ export class BucketWork implements Work {
   }
 
   runRequest(request: Uint8Array, protocol: Protocol = 2): Uint8Array {
-    const options = { written: this.#written, protocol }
+    const options = { written: this.#written, protocol, cause: this.args.word(0) }
     const { reply, changed } = this.#execution.runPart(this.bucket, request, options)
     if (changed) this.changed = true
     return reply

@@ -48,13 +48,13 @@ function clients(door: Door): Fields {
     connected_clients: sessions.length,
     cluster_connections: [...door.cluster.peers.all()].length,
     maxclients: door.settings.number('maxclients'),
-    blocked_clients: 0,
+    blocked_clients: door.postponed + door.blocked.clients,
     tracking_clients: 0,
-    pubsub_clients: 0,
+    pubsub_clients: sessions.filter(({ subscriptions }) => subscriptions !== undefined).length,
     watching_clients: 0,
     clients_in_timeout_table: 0,
     total_watched_keys: 0,
-    total_blocking_keys: 0
+    total_blocking_keys: door.blocked.list.keys
   }
 }
 
@@ -80,15 +80,16 @@ function memory({ cluster, settings }: Door): Fields {
     mem_fragmentation_ratio: used === 0 ? '1.00' : (rss / used).toFixed(2),
     mem_allocator: 'slab',
     active_defrag_running: 0,
-    lazyfree_pending_objects: 0
+    lazyfree_pending_objects: 0,
+    lazyfreed_objects: 0
   }
 }
 
-function persistence({ cluster }: Door): Fields {
+function persistence({ cluster, execution }: Door): Fields {
   return {
     loading: 0,
     async_loading: 0,
-    rdb_changes_since_last_save: 0,
+    rdb_changes_since_last_save: execution.writes,
     rdb_bgsave_in_progress: 0,
     rdb_last_save_time: Math.floor(cluster.config.life / 1000),
     rdb_last_bgsave_status: 'ok',
@@ -101,22 +102,24 @@ function persistence({ cluster }: Door): Fields {
   }
 }
 
-function stats({ statistics }: Door): Fields {
+function stats(door: Door): Fields {
+  const { statistics, pubsub } = door
   return {
     total_connections_received: statistics.connections,
-    total_commands_processed: statistics.commands,
+    total_commands_processed: statistics.commands + statistics.aside,
     instantaneous_ops_per_sec: 0,
     total_net_input_bytes: 0,
     total_net_output_bytes: 0,
     rejected_connections: 0,
     sync_full: 0,
-    expired_keys: 0,
+    expired_keys: door.expired,
     evicted_keys: 0,
     keyspace_hits: 0,
     keyspace_misses: 0,
-    pubsub_channels: 0,
-    pubsub_patterns: 0,
+    pubsub_channels: pubsub.size('channels'),
+    pubsub_patterns: pubsub.size('patterns'),
     latest_fork_usec: 0,
+    migrate_cached_sockets: 0,
     total_error_replies: 0
   }
 }
@@ -131,6 +134,17 @@ function replication({ cluster }: Door): Fields {
     second_repl_offset: -1,
     repl_backlog_active: 0
   }
+}
+
+/** How long commands took is known of those that did not just happen. */
+function commandStats({ statistics }: Door): Fields {
+  const fields: Record<string, string> = {}
+  for (const [name, { calls, micros }] of statistics.byName()) {
+    const each = (micros / calls).toFixed(2)
+    fields[`cmdstat_${name}`] =
+      `calls=${calls},usec=${Math.floor(micros)},usec_per_call=${each},rejected_calls=0,failed_calls=0`
+  }
+  return fields
 }
 
 /** Of the primaries here. */
@@ -153,7 +167,7 @@ const SECTIONS: Readonly<Record<string, (door: Door) => Fields>> = {
   Replication: replication,
   CPU: () => ({ used_cpu_sys: '0.000000', used_cpu_user: '0.000000' }),
   Modules: () => ({}),
-  Commandstats: () => ({}),
+  Commandstats: commandStats,
   Errorstats: () => ({}),
   Cluster: () => ({ cluster_enabled: 1 }),
   Keyspace: keyspace

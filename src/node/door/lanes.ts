@@ -5,12 +5,15 @@
  * that come together. Both carry the number of their first command on the lane, so that a reply that never comes
  * cannot be mistaken for another:
  *
- *   forward  varint number, varint count, then the commands as RESP, one behind the other
+ *   forward  varint number, varint count, varint floor, a varint for each command, then the commands as RESP, one
+ *            behind the other. The varint is 0 for reads; for a write twice its turn in the conversation of its client,
+ *            and one more if it was sent before. The client has its answers to all turns below the floor.
  *   answer   varint number, then for each reply varint length, bytes
  */
 import { ByteReader, ByteWriter } from '../../core/bytes.js'
 import type { Cluster } from '../cluster.js'
 import type { Peer } from '../peers.js'
+import type { Unblocking } from '../../wire/peer/door.js'
 import type { Session, Slot } from '../session.js'
 
 /** Commands that are gathered for a message at most. */
@@ -39,11 +42,18 @@ export class Lanes {
   readonly #byId = new Map<number, Lane>()
   readonly #bySession = new Map<Session, Lane[]>()
   readonly #writer = new ByteWriter(4096)
+  /** Unique in the cluster and for ever: another life of a node has another. */
+  readonly #prefix: string
+  /** What the others' clocks showed when they last said it, and when that was here. */
+  readonly #clocks = new Map<Peer, { theirs: number; own: number; life: number }>()
+  #nextClockMs = 0
   #unflushed: Lane[] = []
   #nextId = 1
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
+    const { name, life } = cluster.config
+    this.#prefix = `${name}/${life.toString(36)}/`
   }
 
   /** Puts a command on its way; it leaves with the next `flush`. */
@@ -98,6 +108,8 @@ export class Lanes {
     const slots: Slot[] = []
     for (const lane of this.#byId.values()) {
       for (const [number, slot] of lane.sent) {
+        // Some wait for as long as their clients want.
+        if (slot.blocking !== undefined) continue
         if (slot.sinceMs > beforeMs) break
         lane.sent.delete(number)
         slots.push(slot)
@@ -106,12 +118,67 @@ export class Lanes {
     return slots
   }
 
+  /** Tells whoever keeps a command of the session waiting that it must not wait any longer. */
+  unblock(session: Session, how: Unblocking): boolean {
+    let any = false
+    this.flush()
+    for (const { id, peer, sent } of this.#bySession.get(session) ?? []) {
+      if (![...sent.values()].some(({ blocking }) => blocking !== undefined)) continue
+      any = true
+      this.#cluster.peers.send(peer, { kind: 'unblock', lane: id, how }, this.#cluster.now)
+    }
+    return any
+  }
+
   forget(session: Session): void {
+    this.unblock(session, 'gone')
     for (const lane of this.#bySession.get(session) ?? []) {
       lane.outgoing = []
       this.#byId.delete(lane.id)
     }
     this.#bySession.delete(session)
+  }
+
+  /** Another node's clock shows this. */
+  setClock(peer: Peer, ms: number): void {
+    this.#clocks.set(peer, { theirs: ms, own: this.#cluster.now, life: peer.stream.peerLife })
+  }
+
+  tick(): void {
+    const { now, peers, config } = this.#cluster
+    if (now < this.#nextClockMs) return
+    this.#nextClockMs = now + config.heartbeatMs
+    peers.broadcast({ kind: 'clock', ms: now }, now)
+  }
+
+  /**
+   * When it is too late for a node to execute what it is sent now, by its own clock. What it shows at present is at
+   * least what it said plus the time since then. `own` is when it is too late here already.
+   */
+  #untilMs(peer: Peer, own: number): number {
+    const clock = this.#clocks.get(peer)
+    if (clock?.life !== peer.stream.peerLife) return 0
+    const { now, config } = this.#cluster
+    const left = Math.min(config.holdMs, own - now)
+    return Math.max(1, clock.theirs + (now - clock.own) + left)
+  }
+
+  /** The name under which a session's writes are known to those who execute them. */
+  clientOf(session: Session): string {
+    return session.remote?.client ?? this.#prefix + session.id.toString(36)
+  }
+
+  /** The first turn of a session that has no answer yet. */
+  #floorOf(session: Session): number {
+    if (session.remote !== undefined) return session.remote.floor
+    let floor = session.nextOrder
+    for (const lane of this.#bySession.get(session) ?? []) {
+      // Not only the first: one that was sent again is behind later ones.
+      for (const { order } of lane.sent.values()) if (order < floor) floor = order
+      for (const { order } of lane.outgoing) if (order < floor) floor = order
+    }
+    for (const slot of session.parked) floor = Math.min(floor, slot.order)
+    return floor
   }
 
   #laneOf(session: Session, peer: Peer): Lane {
@@ -138,16 +205,24 @@ export class Lanes {
     writer.reset()
     writer.varint(lane.next)
     writer.varint(lane.outgoing.length)
+    for (const slot of lane.outgoing) lane.sent.set(lane.next++, slot)
+    writer.varint(this.#floorOf(session))
+    let until = Infinity
     for (const slot of lane.outgoing) {
-      lane.sent.set(lane.next++, slot)
-      writer.raw(slot.request)
+      writer.varint(slot.write ? slot.turn * 2 + (slot.sentOn ? 1 : 0) : 0)
+      slot.sentOn = true
+      if (slot.untilMs > 0 && slot.untilMs < until) until = slot.untilMs
     }
+    for (const slot of lane.outgoing) writer.raw(slot.request)
     lane.outgoing = []
     lane.outgoingBytes = 0
     const { acksAll, protocol } = session
     const hops = (session.remote?.hops ?? 0) + 1
     const payload = writer.copy()
     const { peers, now } = this.#cluster
-    peers.send(peer, { kind: 'forward', id, hops, acksAll, protocol, payload }, now)
+    const client = this.clientOf(session)
+    const untilMs = this.#untilMs(peer, until)
+    const head = { id, hops, acksAll, protocol, client, untilMs }
+    peers.send(peer, { kind: 'forward', ...head, payload }, now)
   }
 }

@@ -24,16 +24,25 @@ export class RemoteSessions {
   }
 
   /** The session for the command with this number on that lane. */
-  sessionFor(peer: Peer, lane: number, options: { acksAll: boolean; first: number }): Session {
+  sessionFor(
+    peer: Peer,
+    lane: number,
+    options: { acksAll: boolean; first: number; client: string }
+  ): Session {
     let lanes = this.#byPeer.get(peer)
     if (lanes === undefined) this.#byPeer.set(peer, (lanes = new Map<number, Session>()))
     const known = lanes.get(lane)
     if (known?.remote?.nextIn === options.first) return known
-    const { first, acksAll } = options
-    const remote: Remote = { peer, lane, hops: 0, nextIn: first, nextOut: first }
+    const { first, acksAll, client } = options
+    const numbers = { hops: 0, nextIn: first, nextOut: first, floor: 0, turns: [], untils: [] }
+    const remote: Remote = { peer, lane, client, ...numbers }
     const session = new Session(this.#nextId--, acksAll, { remote })
     lanes.set(lane, session)
     return session
+  }
+
+  get(peer: Peer, lane: number): Session | undefined {
+    return this.#byPeer.get(peer)?.get(lane)
   }
 
   /** Forgets a session that has nothing under way. */
@@ -85,6 +94,23 @@ export class RemoteSessions {
     writeReplies(writer, bytes, ends)
     remote.nextOut += ends.length
     this.#send(remote)
+  }
+
+  /** The same reply to all commands of a message. */
+  answerAll(
+    peer: Peer,
+    lane: number,
+    { first, count, reply }: { first: number; count: number; reply: Uint8Array }
+  ): void {
+    const writer = this.#writer
+    writer.reset()
+    writer.varint(first)
+    for (let i = 0; i < count; i++) {
+      writer.varint(reply.length)
+      writer.raw(reply)
+    }
+    const { peers, now } = this.#cluster
+    peers.send(peer, { kind: 'answer', id: lane, payload: writer.copy() }, now)
   }
 
   /** A segment of replies, each ending at one of these places. */

@@ -1,102 +1,139 @@
 /**
- * What CONFIG GET says and CONFIG SET takes. Clients and their tests ask for these names and set some of them; most
- * mean nothing here and are only remembered by the node they were set on.
+ * What CONFIG GET says and CONFIG SET takes. Values are checked as Redis checks them, with its words, since clients
+ * and their tests compare them; a setting with two names has one value.
  */
 import type { NodeConfig } from '../config.js'
+import { SETTING_LINES } from './setting-table.js'
 
-const SETTINGS: Readonly<Record<string, string>> = {
-  'active-expire-effort': '1',
-  activedefrag: 'no',
-  appendfsync: 'everysec',
-  appendonly: 'no',
-  'client-output-buffer-limit':
-    'normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60',
-  'client-query-buffer-limit': '1073741824',
-  'cluster-enabled': 'yes',
-  'cluster-node-timeout': '15000',
-  databases: '1',
-  'hash-max-listpack-entries': '512',
-  'hash-max-listpack-value': '64',
-  'hash-max-ziplist-entries': '512',
-  'hash-max-ziplist-value': '64',
-  'hll-sparse-max-bytes': '3000',
-  hz: '10',
-  'latency-monitor-threshold': '0',
-  'latency-tracking': 'yes',
-  'lazyfree-lazy-eviction': 'no',
-  'lazyfree-lazy-expire': 'no',
-  'lazyfree-lazy-server-del': 'no',
-  'lazyfree-lazy-user-del': 'no',
-  'lazyfree-lazy-user-flush': 'no',
-  'lfu-decay-time': '1',
-  'lfu-log-factor': '10',
-  'list-compress-depth': '0',
-  'list-max-listpack-size': '-2',
-  'list-max-ziplist-size': '-2',
-  loglevel: 'notice',
-  maxclients: '10000',
-  maxmemory: '0',
-  'maxmemory-policy': 'noeviction',
-  'maxmemory-samples': '5',
-  'min-replicas-to-write': '0',
-  'notify-keyspace-events': '',
-  'proto-max-bulk-len': '536870912',
-  'repl-backlog-size': '1048576',
-  requirepass: '',
-  save: '',
-  'set-max-intset-entries': '512',
-  'slowlog-log-slower-than': '10000',
-  'slowlog-max-len': '128',
-  'stream-node-max-bytes': '4096',
-  'stream-node-max-entries': '100',
-  'tcp-keepalive': '300',
-  timeout: '0',
-  'tracking-table-max-keys': '1000000',
-  'zset-max-listpack-entries': '128',
-  'zset-max-listpack-value': '64',
-  'zset-max-ziplist-entries': '128',
-  'zset-max-ziplist-value': '64'
+interface Setting {
+  readonly name: string
+  readonly kind: string
+  readonly words: readonly string[]
+  value: string
 }
 
-/** Different names for one thing. */
-const ALIASES: readonly (readonly [string, string])[] = ['hash', 'zset']
-  .flatMap((kind) => ['entries', 'value'].map((what) => [kind, what] as const))
-  .map(([kind, what]) => [`${kind}-max-listpack-${what}`, `${kind}-max-ziplist-${what}`] as const)
-  .concat([['list-max-listpack-size', 'list-max-ziplist-size']])
+/** What is to be kept, or why it is refused. */
+type Checked = { readonly value: string } | { readonly why: string }
 
-/** Cannot be changed while a node runs. */
-const FIXED = new Set(['cluster-enabled', 'databases', 'bind', 'port'])
+const UNITS: Readonly<Record<string, bigint>> = {
+  '': 1n,
+  b: 1n,
+  k: 1000n,
+  kb: 1024n,
+  m: 1000n ** 2n,
+  mb: 1024n ** 2n,
+  g: 1000n ** 3n,
+  gb: 1024n ** 3n
+}
+const INTEGER = /^(?:0|-?[1-9]\d*)$/
+const PERCENT_MAX = 100n
+
+function checkNumber(text: string, { kind, words }: Setting): Checked {
+  const bytes = /^(-?\d+)([a-z]*)$/i.exec(text)
+  const unit = bytes?.[2].toLowerCase() ?? ''
+  if (kind === 'percent' && /^\d+%$/.test(text)) {
+    const isTooMuch = BigInt(text.slice(0, -1)) > PERCENT_MAX
+    return isTooMuch ? { why: 'percentage argument must be less or equal to 100' } : { value: text }
+  }
+  if (kind === 'integer' && !INTEGER.test(text)) {
+    return { why: "argument couldn't be parsed into an integer" }
+  }
+  if (bytes === null || !Object.hasOwn(UNITS, unit)) {
+    return { why: `argument must be a memory ${kind === 'percent' ? 'or percent ' : ''}value` }
+  }
+  const value = BigInt(bytes[1]) * UNITS[unit]
+  const [least, most] = words
+  if (value >= BigInt(least) && value <= BigInt(most)) return { value: value.toString() }
+  return { why: `argument must be between ${least} and ${most} inclusive` }
+}
+
+function check(text: string, setting: Setting): Checked {
+  const { kind, words } = setting
+  switch (kind) {
+    case 'boolean': {
+      const word = text.toLowerCase()
+      return word === 'yes' || word === 'no'
+        ? { value: word }
+        : { why: "argument must be 'yes' or 'no'" }
+    }
+    case 'integer':
+    case 'bytes':
+    case 'percent':
+      return checkNumber(text, setting)
+    case 'one': {
+      const found = words.slice(1).find((word) => word === text.toLowerCase())
+      const all = words.slice(1).join(', ')
+      return found === undefined
+        ? { why: `argument(s) must be one of the following: ${all}` }
+        : { value: found }
+    }
+    default:
+      return { value: text }
+  }
+}
 
 export class DoorSettings {
-  readonly #values: Map<string, string>
+  readonly #settings = new Map<string, Setting>()
+  readonly #heard: (() => void)[] = []
 
   constructor({ address, maxRequestBytes }: NodeConfig) {
-    this.#values = new Map(Object.entries(SETTINGS))
-    this.#values.set('proto-max-bulk-len', String(maxRequestBytes))
-    this.#values.set('port', /:(\d+)$/.exec(address)?.[1] ?? '0')
-    this.#values.set('bind', address.replace(/:\d+$/, ''))
+    for (const [name, value, form, alias] of SETTING_LINES) {
+      const [kind, ...words] = form.split(' ')
+      const setting = { name, kind, words, value }
+      this.#settings.set(name, setting)
+      if (alias !== undefined) this.#settings.set(alias, setting)
+    }
+    this.#put('proto-max-bulk-len', String(maxRequestBytes))
+    this.#put('port', /:(\d+)$/.exec(address)?.[1] ?? '0')
+    this.#put('bind', address.replace(/:\d+$/, ''))
   }
 
+  /** Without the hidden ones. */
   get names(): string[] {
-    return [...this.#values.keys()]
+    return [...this.#settings].filter(([, { kind }]) => kind !== 'hidden').map(([name]) => name)
   }
 
   get(name: string): string | undefined {
-    return this.#values.get(name)
+    return this.#settings.get(name)?.value
   }
 
   number(name: string): number {
-    return Number(this.#values.get(name) ?? 0)
+    return Number(this.get(name) ?? 0)
   }
 
-  isFixed(name: string): boolean {
-    return FIXED.has(name)
+  /** Why this cannot be set to that, if it cannot. */
+  refusal(name: string, value: string): string | undefined {
+    const setting = this.#settings.get(name)
+    if (setting === undefined) return undefined
+    if (setting.kind === 'fixed') return "can't set immutable config"
+    const checked = check(value, setting)
+    if ('why' in checked) return checked.why
+    if (checked.value === setting.value) return undefined
+    if (name === 'port') return 'Unable to listen on this port. Check server logs.'
+    return name === 'bind' ? 'Failed to bind to specified addresses.' : undefined
   }
 
+  /** Whether two names mean the same setting. */
+  isSame(one: string, other: string): boolean {
+    return this.#settings.get(one) === this.#settings.get(other)
+  }
+
+  /** The caller has asked for a refusal. */
   set(name: string, value: string): void {
-    this.#values.set(name, value)
-    for (const pair of ALIASES) {
-      if (pair.includes(name)) for (const alias of pair) this.#values.set(alias, value)
-    }
+    const setting = this.#settings.get(name)
+    if (setting === undefined) return
+    const checked = check(value, setting)
+    if ('value' in checked) setting.value = checked.value
+    for (const hear of this.#heard) hear()
+  }
+
+  /** Calls back after every change. */
+  onChange(hear: () => void): void {
+    this.#heard.push(hear)
+  }
+
+  #put(name: string, value: string): void {
+    const setting = this.#settings.get(name)
+    if (setting !== undefined) setting.value = value
   }
 }

@@ -44,7 +44,11 @@ export function compositeCommand(composite: Composite, apart: Apart = refuse): D
 }
 
 /** The hash of all these keys if it is the same. */
-function commonHash(door: Door, args: Arguments, places: readonly number[]): number | undefined {
+export function commonHash(
+  door: Door,
+  args: Arguments,
+  places: readonly number[]
+): number | undefined {
   const { hash } = door.execution
   let common: number | undefined
   for (const place of places) {

@@ -8,6 +8,7 @@
  */
 import type { Arguments } from '../../commands/arguments.js'
 import { latin1Bytes, viewOf } from '../../core/bytes.js'
+import { findSpec } from '../../commands/command-specs.js'
 import { CROSS_SLOT, unknownCommand, wrongArity } from '../../commands/error-text.js'
 import { findCommand, hasArity } from '../../commands/registry.js'
 import { encodeArguments } from '../../wire/resp/request-writer.js'
@@ -68,6 +69,9 @@ export function queue(
   const fitsOne = command !== undefined && hasArity(command, args.count)
   if (!fitsOne && (named === undefined || !fits(named.arity, args.count))) {
     return refuse(wrongArity(name))
+  }
+  if (findSpec(name)?.flags.includes('no_multi') === true) {
+    return refuse('ERR Command not allowed inside a transaction')
   }
   const queued = describe(door, args)
   if (typeof queued === 'string') return refuse(queued)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { VOTERS_REGISTER, type PromiseAnswer, type RegisterValue } from './agreement.js'
 import { describe, expect, it, test } from 'vitest'
+import { RING_FIELDS } from '../../../test/support/ring-fields.js'
 import { ByteWriter, FormatError } from '../../core/bytes.js'
 import { nodeName, type NodeName } from '../../core/ids.js'
 import { MASKS } from '../../core/mask.js'
@@ -66,7 +67,8 @@ const rows = mask.chain((of) =>
 const event = {
   seq: count,
   change: fc.constantFrom('set', 'deleted', 'expired', 'evicted'),
-  key: latin1
+  key: latin1,
+  names: latin1
 } as const
 const u8 = fc.integer({ min: 0, max: 0xff })
 const u16 = fc.integer({ min: 0, max: 0xffff })
@@ -177,6 +179,8 @@ const FIELDS: {
     hops: u8,
     acksAll: flag,
     protocol: fc.constantFrom(2, 3),
+    client: latin1,
+    untilMs: time,
     payload
   }),
   answer: fc.record({ id: count, payload }),
@@ -234,7 +238,19 @@ const FIELDS: {
   voters: fc.record({ set: voterSet }),
   votersSeen: fc.record({ version: count }),
   votersAsk: fc.constant({}),
-  resolve: fc.record({ register: u16 })
+  resolve: fc.record({ register: u16 }),
+  ask: fc.record({ id: count, payload }),
+  told: fc.record({ id: count, payload }),
+  setting: fc.record({ version: time, name: latin1, value: latin1 }),
+  keyEvent: fc.record({ key: latin1, names: latin1 }),
+  notes: inMask.chain((place) =>
+    fc.record({ mask: fc.constant(place.mask), bucket: fc.constant(place.bucket), payload })
+  ),
+  clock: fc.record({ ms: time }),
+  unblock: fc.record({ lane: count, how: fc.constantFrom('timeout', 'error', 'gone') }),
+  await: fc.record({ id: count, keys: fc.array(latin1, { maxLength: 4 }) }),
+  ready: fc.record({ id: count, key: latin1 }),
+  ...RING_FIELDS
 }
 
 function messageOf(kind: MessageKind): fc.Arbitrary<Message> {

@@ -15,7 +15,23 @@ import {
   encodeAgreement,
   type AgreementMessage
 } from './agreement.js'
+import {
+  decodeDoor,
+  DOOR_KINDS,
+  encodeDoor,
+  isDoorKind,
+  isDoorMessage,
+  type DoorMessage
+} from './door.js'
 import { readAddress, readLife } from './envelope.js'
+import {
+  decodeRing,
+  encodeRing,
+  isRingKind,
+  isRingMessage,
+  RING_KINDS,
+  type RingMessage
+} from './ring.js'
 
 export interface BucketRow {
   readonly bucket: number
@@ -114,6 +130,10 @@ export type Message =
       readonly hops: number
       readonly acksAll: boolean
       readonly protocol: number
+      /** Whose commands these are, whichever way they came; unique in the cluster. */
+      readonly client: string
+      /** By the receiver's own clock; after this they are not executed. 0: at any time. */
+      readonly untilMs: number
       readonly payload: Uint8Array
     }
   | { readonly kind: 'answer'; readonly id: number; readonly payload: Uint8Array }
@@ -158,6 +178,8 @@ export type Message =
   /** What you said cannot be true; it was not taken. */
   | { readonly kind: 'refused'; readonly reason: string }
   | AgreementMessage
+  | RingMessage
+  | DoorMessage
 
 export interface SyncMark {
   readonly bucket: number
@@ -184,6 +206,8 @@ export interface WatchEvent {
   readonly seq: number
   readonly change: 'set' | 'deleted' | 'expired' | 'evicted'
   readonly key: string
+  /** What Redis calls it, each name with its class before it: `$set gexpire`; empty where nobody wants to know. */
+  readonly names: string
 }
 
 export type MessageKind = Message['kind']
@@ -219,7 +243,9 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
   'merge',
   'merged',
   'refused',
-  ...AGREEMENT_KINDS
+  ...AGREEMENT_KINDS,
+  ...DOOR_KINDS,
+  ...RING_KINDS
 ]
 
 const CHANGES: readonly WatchEvent['change'][] = ['set', 'deleted', 'expired', 'evicted']
@@ -230,6 +256,14 @@ export function encodeMessage(message: Message, w: ByteWriter): void {
   const byte = MESSAGE_KINDS.indexOf(message.kind)
   assert(byte >= 0, 'a message kind without a byte')
   w.u8(byte)
+  if (isDoorMessage(message)) {
+    encodeDoor(message, w)
+    return
+  }
+  if (isRingMessage(message)) {
+    encodeRing(message, w)
+    return
+  }
   switch (message.kind) {
     case 'beat':
       w.u16(message.mask)
@@ -328,6 +362,8 @@ export function encodeMessage(message: Message, w: ByteWriter): void {
       w.u8(message.hops)
       w.u8(message.acksAll ? 1 : 0)
       w.u8(message.protocol)
+      w.latin1Text(message.client)
+      w.f64(message.untilMs)
       w.raw(message.payload)
       return
     case 'answer':
@@ -388,6 +424,8 @@ export function decodeMessage(bytes: Uint8Array): Message {
 }
 
 function decodeFields(kind: MessageKind, r: ByteReader): Message {
+  if (isDoorKind(kind)) return decodeDoor(kind, r)
+  if (isRingKind(kind)) return decodeRing(kind, r)
   switch (kind) {
     case 'beat':
       return { kind, mask: readMask(r), digest: r.u32(), voters: r.varint() }
@@ -469,7 +507,8 @@ function decodeFields(kind: MessageKind, r: ByteReader): Message {
     case 'forward': {
       const [id, hops, acksAll, protocol] = [r.varint(), r.u8(), readFlag(r), r.u8()]
       if (protocol !== 2 && protocol !== 3) throw new FormatError(`RESP${protocol} is not known`)
-      return { kind, id, hops, acksAll, protocol, payload: readRest(r) }
+      const [client, untilMs] = [r.latin1Text(), readMoment(r)]
+      return { kind, id, hops, acksAll, protocol, client, untilMs, payload: readRest(r) }
     }
     case 'answer':
       return { kind, id: r.varint(), payload: readRest(r) }
@@ -540,17 +579,18 @@ function readName(r: ByteReader): NodeName {
   return name
 }
 
-function writeEvent({ seq, change, key }: WatchEvent, w: ByteWriter): void {
+function writeEvent({ seq, change, key, names }: WatchEvent, w: ByteWriter): void {
   w.varint(seq)
   w.u8(CHANGES.indexOf(change))
   w.latin1Text(key)
+  w.latin1Text(names)
 }
 
 function readEvent(r: ByteReader): WatchEvent {
   const seq = r.varint()
   const change = CHANGES[r.u8()] as WatchEvent['change'] | undefined
   if (change === undefined) throw new FormatError('not a change of a key')
-  return { seq, change, key: r.latin1Text() }
+  return { seq, change, key: r.latin1Text(), names: r.latin1Text() }
 }
 
 function writeMember(member: MemberRecord, w: ByteWriter): void {

@@ -65,6 +65,8 @@ export class ReplyWriter {
   view: DataView
   length = 0
   protocol: Protocol
+  /** While a command that writes is executed a reply may be too long: it must not end half-way. */
+  boundless = false
 
   readonly #initialBytes: number
   readonly #maxBytes: number
@@ -75,6 +77,11 @@ export class ReplyWriter {
     this.#initialBytes = Math.min(options.initialBytes ?? INITIAL_BYTES, this.#maxBytes)
     this.bytes = new Uint8Array(this.#initialBytes)
     this.view = new DataView(this.bytes.buffer)
+  }
+
+  /** Whether it holds more than it may. */
+  get isTooLong(): boolean {
+    return this.length > this.#maxBytes
   }
 
   reset(): void {
@@ -279,7 +286,7 @@ export class ReplyWriter {
 
   #grow(needed: number): void {
     // Fixed replies are stored as whole words, so a few bytes past the limit may be reserved.
-    if (needed > this.#maxBytes + HEADER_BYTES_MAX) {
+    if (needed > this.#maxBytes + HEADER_BYTES_MAX && !this.boundless) {
       throw new ReplyLimitError(`replies of ${needed} bytes exceed ${this.#maxBytes}`)
     }
     const bytes = new Uint8Array(Math.max(needed, Math.min(this.bytes.length * 2, this.#maxBytes)))
