@@ -37,6 +37,14 @@ module.exports = {
       'src/config',
       'src/errors'
     ]),
+    only('src/server', [
+      'src/runtime',
+      'src/node',
+      'src/wire',
+      'src/core',
+      'src/config',
+      'src/errors'
+    ]),
     only('src/client', ['src/wire', 'src/core', 'src/errors']),
     only('src/elastic', ['src/client', 'src/core', 'src/config', 'src/errors']),
     only('sim', ['src/node', 'src/commands', 'src/store', 'src/wire', 'src/core', 'src/errors'])

@@ -9,7 +9,12 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'sim/**/*.test.ts', 'bench/**/*.test.ts'],
+          include: [
+            'src/**/*.test.ts',
+            'sim/**/*.test.ts',
+            'bench/**/*.test.ts',
+            'web/**/*.test.ts'
+          ],
           testTimeout: 60_000
         }
       },
@@ -35,6 +40,16 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           testTimeout: 120_000,
+          hookTimeout: 60_000
+        }
+      },
+      {
+        // A real browser on real processes; one file at a time, or they take each other's processor.
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          fileParallelism: false,
+          testTimeout: 180_000,
           hookTimeout: 60_000
         }
       },

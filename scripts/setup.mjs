@@ -42,7 +42,8 @@ if (modifiedMs(join(root, 'package-lock.json')) > modifiedMs(installed)) {
 
 const stamp = join(root, 'dist', '.built')
 const sources = Math.max(
-  ...['src', 'sim', 'bench'].map((f) => newestMs(join(root, f))),
+  ...['src', 'sim', 'bench', 'web'].map((f) => newestMs(join(root, f))),
+  modifiedMs(join(root, 'scripts', 'build-web.mjs')),
   modifiedMs(join(root, 'tsconfig.build.json')),
   modifiedMs(join(root, 'tsconfig.base.json'))
 )
@@ -52,6 +53,7 @@ if (sources > modifiedMs(stamp)) {
     '-p',
     'tsconfig.build.json'
   ])
+  run('Building the dashboard', process.execPath, [join(root, 'scripts', 'build-web.mjs')])
   mkdirSync(dirname(stamp), { recursive: true })
   writeFileSync(stamp, '')
 }

@@ -14,7 +14,9 @@ const steps = [
   ['lint', ...npm('lint')],
   ['boundaries', ...npm('boundaries')],
   ['dead', ...npm('dead')],
-  ['tests', bin('vitest'), ['run', '--project', '!elastic']]
+  ['tests', bin('vitest'), ['run', '--project', '!elastic', '--project', '!browser']],
+  // By itself: a browser and its nodes need the processor.
+  ['browser', bin('vitest'), ['run', '--project', 'browser']]
 ]
 
 const wanted = process.argv.slice(2)

@@ -65,6 +65,34 @@ export const ERRORS = {
   OC_LOCK_LOST: {
     meaning: 'The lock is not held any more: its time was up before it was renewed.',
     remedy: 'Stop what the lock was for, and acquire it again; a longer `ttlMs` makes it rarer.'
+  },
+  OC_BAD_REQUEST: {
+    meaning: 'An HTTP request for a path that does not exist, or with something malformed in it.',
+    remedy: 'The message says what is wrong; `/` shows what there is.'
+  },
+  OC_NOT_FOUND: {
+    meaning: 'What an HTTP request asks about is not there.',
+    remedy: 'Check the name; `/api/cluster` lists the nodes.'
+  },
+  OC_FORBIDDEN: {
+    meaning: 'An HTTP request for which whoever sent it has no permission.',
+    remedy: 'Send it from the machine the node runs on, from the dashboard or with its token.'
+  },
+  OC_TOO_LARGE: {
+    meaning: 'An HTTP request is larger than allowed.',
+    remedy: 'Send less at a time; the message says how much is allowed.'
+  },
+  OC_NOT_SERVING: {
+    meaning: 'The node runs but cannot serve now: it joins, leaves, or is cut off.',
+    remedy: 'Ask another node, or wait; the message says which it is.'
+  },
+  OC_TOO_MANY: {
+    meaning: 'The node has as many HTTP listeners as it takes.',
+    remedy: 'Close some, or ask another node.'
+  },
+  OC_INTERNAL: {
+    meaning: 'A request met a defect of OpenCluster.',
+    remedy: 'Report it with the line in the log of the node that has the same time.'
   }
 } as const satisfies Record<string, ErrorEntry>
 

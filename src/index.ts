@@ -3,7 +3,7 @@ import { loadSettings } from './config/load.js'
 import type { Settings } from './config/options.js'
 import { OpenClusterError } from './errors.js'
 import { Log } from './runtime/log.js'
-import { launch, type RunningNode } from './runtime/running-node.js'
+import { launch, type LaunchOptions, type RunningNode } from './runtime/running-node.js'
 
 export { connect, type Client, type ClusterView, type CommandOptions } from './client/client.js'
 export type { Argument } from './client/argument.js'
@@ -28,7 +28,10 @@ export const VERSION = '0.1.0'
 /** As the options of `opencluster start`, all of them optional: `dead-after-ms` is `deadAfterMs`. */
 export type StartOptions = Partial<Settings>
 
-/** Starts a node inside this process. Resolves when it is part of its cluster and serves. */
+/**
+ * Starts a node inside this process. Resolves when it is part of its cluster and serves. It has an HTTP door only if
+ * `httpPort` is given: a program that embeds a node has one of its own as a rule.
+ */
 export async function startNode(options: StartOptions = {}): Promise<RunningNode> {
   const { settings, problems } = loadSettings({ given: { logLevel: 'warn', ...options } })
   if (problems.length > 0) {
@@ -37,5 +40,9 @@ export async function startNode(options: StartOptions = {}): Promise<RunningNode
   }
   const { logLevel: level, logFormat: format } = settings
   const log = new Log({ level, format, write: (line) => process.stderr.write(line) })
-  return launch({ settings, version: VERSION, log })
+  const { host, httpPort: port } = settings
+  if (port === undefined || port === 'off') return launch({ settings, version: VERSION, log })
+  const { startHttp } = await import('./server/http/server.js')
+  const openHttp: LaunchOptions['openHttp'] = (node) => startHttp({ node, host, port })
+  return launch({ settings, version: VERSION, log, openHttp })
 }

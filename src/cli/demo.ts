@@ -108,7 +108,7 @@ class Demo {
   }
 
   #explain(): void {
-    const [{ address }] = this.#nodes
+    const [{ address, http }] = this.#nodes
     const port = address.slice(address.lastIndexOf(':') + 1)
     const list = this.#nodes.map((node) => `  ${node.name}  ${node.address}`)
     this.#say(
@@ -116,6 +116,7 @@ class Demo {
         `${this.#nodes.length === 1 ? 'One node' : `${this.#nodes.length} nodes`} on this machine:`,
         ...list,
         '',
+        ...(http === 'off' ? [] : [`  dashboard      http://${http}/`]),
         `  connect        redis-cli -p ${port}`,
         `  look           npx opencluster status --node ${address} --watch`,
         `  add a node     npx opencluster start --port 0 --join ${address}`,

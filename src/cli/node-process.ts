@@ -23,6 +23,8 @@ export class NodeProcess {
   readonly ready: Promise<void>
   readonly ended: Promise<void>
   address: string
+  /** `HOST:PORT` of its HTTP door, or `off`. */
+  http = 'off'
   running = true
   readonly #child: ChildProcess
 
@@ -54,9 +56,10 @@ export class NodeProcess {
     })
     this.ready = new Promise((resolve, reject) => {
       createInterface({ input: child.stdout ?? process.stdin }).on('line', (line) => {
-        const found = /^opencluster ready .*\bresp=(\S+)/.exec(line)?.[1]
-        if (found === undefined) return
-        this.address = found
+        const found = /^opencluster ready .*\bresp=(\S+) http=(\S+)/.exec(line)
+        if (found === null) return
+        this.address = found[1]
+        this.http = found[2]
         resolve()
       })
       child.once('error', reject)

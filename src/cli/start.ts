@@ -8,7 +8,15 @@ import { NODE_OPTIONS, type Settings } from '../config/options.js'
 import { OpenClusterError } from '../errors.js'
 import { VERSION } from '../index.js'
 import { Log } from '../runtime/log.js'
-import { launch, type Departure, type RunningNode } from '../runtime/running-node.js'
+import {
+  launch,
+  type Departure,
+  type LaunchOptions,
+  type RunningNode
+} from '../runtime/running-node.js'
+import type { Door } from '../runtime/access.js'
+import { launchRing, type RingAccess, type RunningRingNode } from '../runtime/ring-node.js'
+import { isAlias, translateAlias } from './ring-alias.js'
 import { defineVerb, EXIT, type Output, type Verb } from './command.js'
 
 /** Ended by the second SIGINT: 128 and the number of the signal, as shells have it. */
@@ -21,7 +29,19 @@ const LINGER_MS_MAX = 1000
 export const start: Verb = {
   name: 'start',
   summary: 'one node in the foreground',
-  run: (argv, output) => createStart().run(joinRepeated(argv, 'join'), output)
+  run: async (argv, output) => {
+    let words = argv
+    if (isAlias(argv)) {
+      try {
+        words = await translateAlias(argv)
+      } catch (error) {
+        if (!(error instanceof OpenClusterError)) throw error
+        output.stderr.write(`opencluster start: ${error.message}\n`)
+        return EXIT.usage
+      }
+    }
+    return createStart().run(joinRepeated(joinRepeated(words, 'join'), 'positions'), output)
+  }
 }
 
 /** A node that holds nothing and only votes: with it, two nodes are three that can decide by majority. */
@@ -108,7 +128,7 @@ async function serve(settings: Settings, output: Output, isWitness: boolean): Pr
     process.once('disconnect', () => process.exit(0))
     process.channel?.unref()
   }
-  const running: { node?: RunningNode } = {}
+  const running: { node?: Pick<RunningNode, 'leave'> } = {}
   let departure: Promise<Departure> | undefined
   const onSignal = (signal: NodeJS.Signals): void => {
     const { node } = running
@@ -121,14 +141,43 @@ async function serve(settings: Settings, output: Output, isWitness: boolean): Pr
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
   const onLeaving = createProgress(output)
-  const node = await launch({ settings, version: VERSION, log, onLeaving, witness: isWitness })
+  const node =
+    settings.placement === 'ring'
+      ? await startRing(settings, { log, onLeaving })
+      : await launch({
+          ...{ settings, version: VERSION, log, onLeaving, witness: isWitness },
+          ...(await createDoors(settings))
+        })
   running.node = node
-  output.stdout.write(`opencluster ready name=${node.name} resp=${node.address} http=off\n`)
+  const http = node.http ?? 'off'
+  output.stdout.write(`opencluster ready name=${node.name} resp=${node.address} http=${http}\n`)
   await node.closed
   const { left } = (await departure) ?? { left: true }
   const code = left ? EXIT.success : EXIT.failure
   setTimeout(() => process.exit(code), LINGER_MS_MAX).unref()
   return code
+}
+
+async function startRing(
+  settings: Settings,
+  options: Pick<LaunchOptions, 'log'> & Required<Pick<LaunchOptions, 'onLeaving'>>
+): Promise<RunningRingNode> {
+  const { host, advertise, httpPort: port } = settings
+  if (port === 'off') throw new Error('--http-port off: the data of a ring are at its HTTP door')
+  const { startRingHttp } = await import('../server/http/ring-server.js')
+  const openHttp = (node: RingAccess): Promise<Door> =>
+    startRingHttp({ node, host, port, advertise })
+  return launchRing({ settings, version: VERSION, openHttp, ...options })
+}
+
+/** The server is loaded only where there is to be one. */
+async function createDoors({
+  host,
+  httpPort: port
+}: Settings): Promise<Pick<LaunchOptions, 'openHttp'>> {
+  if (port === 'off') return {}
+  const { startHttp } = await import('../server/http/server.js')
+  return { openHttp: (node) => startHttp({ node, host, port }) }
 }
 
 function createProgress({ stderr }: Output): (handedOver: number, total: number) => void {

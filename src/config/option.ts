@@ -40,6 +40,20 @@ export function integer(help: string, initial: number, range: NumberRange): Opti
   return unit === undefined ? option : { ...option, unit }
 }
 
+/** A port, any free one (0), none at all (`off`), or one that is taken if it can be had. */
+export type PortChoice = number | 'off' | undefined
+
+export function port(help: string, usual: number): Option<PortChoice> {
+  const parse = (text: string): Parsed<PortChoice> => {
+    const value = text === 'off' ? text : readInteger(text)
+    return value === 'off' || (value !== undefined && value >= 0 && value <= 65_535)
+      ? { value }
+      : { problem: 'must be a whole number from 0 to 65535, or off' }
+  }
+  const form = { placeholder: 'N|off', initial: undefined, shown: String(usual) } as const
+  return { kind: 'value', help, ...form, parse }
+}
+
 /** A number that need not be whole, such as a weight. */
 export function decimal(help: string, initial: number, range: NumberRange): Option<number> {
   const { min, max } = range

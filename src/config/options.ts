@@ -6,6 +6,7 @@
 import type { PlacementHashName } from '../core/hash/placement-hash.js'
 import { isNodeName } from '../core/ids.js'
 import { MASK_SPLIT_MAX, MASKS } from '../core/mask.js'
+import { isPosition, VNODES_DEFAULT, VNODES_MAX } from '../core/placement/ring.js'
 import type { Policy } from '../core/membership/voters.js'
 import { MAX_COPIES } from '../core/table.js'
 import { judgeAddress } from './address.js'
@@ -16,6 +17,7 @@ import {
   list,
   numberChoice,
   optionalText,
+  port,
   text,
   type Option,
   type Options
@@ -24,12 +26,20 @@ import {
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export const LOG_FORMATS = ['pretty', 'json'] as const
 
+/** Taken for HTTP if nobody else has it. */
+export const HTTP_PORT = 13680
+
 const MINUTE_MS = 60_000
 const HOUR_S = 3600
 
 function judgeName(value: string): string | undefined {
   if (isNodeName(value)) return undefined
   return 'must be up to 63 letters, digits, dots, dashes, colons or underscores, a letter or digit first'
+}
+
+function judgePosition(value: string): string | undefined {
+  if (/^-?\d{1,10}$/.test(value) && isPosition(Number(value))) return undefined
+  return 'must be a signed 32-bit number'
 }
 
 function judgeZone(value: string): string | undefined {
@@ -41,6 +51,10 @@ export const NODE_OPTIONS = {
   host: text('address to listen on; one beyond this machine needs --secret-file', '127.0.0.1', {
     placeholder: 'HOST'
   }),
+  'http-port': port(
+    'port for HTTP: dashboard, metrics, health; another free one if it is not given and taken',
+    HTTP_PORT
+  ),
   advertise: optionalText('where other nodes reach this one, if not at --host and --port', {
     placeholder: 'HOST:PORT',
     judge: judgeAddress
@@ -62,6 +76,19 @@ export const NODE_OPTIONS = {
     256,
     MASKS.filter((mask) => mask <= MASK_SPLIT_MAX).map((mask) => mask + 1)
   ),
+  placement: choice<'buckets' | 'ring'>(
+    'how keys are spread: over buckets that balance themselves, or over a ring of positions',
+    'buckets',
+    ['buckets', 'ring']
+  ),
+  vnodes: integer('positions of this node on the ring, named after its URL', VNODES_DEFAULT, {
+    min: 1,
+    max: VNODES_MAX
+  }),
+  positions: list('positions of this node on the ring, instead of --vnodes (repeatable)', {
+    placeholder: 'INT32',
+    judge: judgePosition
+  }),
   'split-at': integer('cut the buckets in 16 when the ideal falls to this; 0 never', 6, {
     min: 0,
     max: 1024

@@ -1,5 +1,5 @@
 /**
- * Commands about the node itself, answered by the runtime: OC.STATUS, OC.LEAVE, OC.FORGET, and the called side of the
+ * Commands about the node itself, answered by the runtime: OC.STATUS, OC.REPORT, OC.LEAVE, OC.FORGET, and the called side of the
  * handshake of another node's link (OC.LINK, OC.PROOF; handshake.ts). They are only understood on a connection that
  * began with one of them, so clients' commands never pass through here.
  */
@@ -17,6 +17,7 @@ export interface AdminOptions {
   readonly secret: Uint8Array
   readonly log: Log
   readonly status: () => unknown
+  readonly report: (since: { sample: number; entry: number }) => unknown
   /** Resolves when the node has left, with what it could not hand over. */
   readonly leave: () => Promise<{ readonly left: boolean; readonly copies: number }>
   /** Why the node cannot be struck, if it cannot. */
@@ -87,6 +88,12 @@ export class AdminConversation {
         this.patient = true
         this.#answer((reply) => reply.bulkString(JSON.stringify(this.#options.status())))
         return false
+      case 'OC.REPORT': {
+        this.patient = true
+        const since = { sample: Number(words[1]), entry: Number(words[2]) }
+        this.#answer((reply) => reply.bulkString(JSON.stringify(this.#options.report(since))))
+        return false
+      }
       case 'OC.LEAVE':
         this.patient = true
         this.#leave()

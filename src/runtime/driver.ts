@@ -80,6 +80,15 @@ export class Driver {
     return problem
   }
 
+  /** Lets somebody else act on the node inside a turn. */
+  perform<T>(act: (node: Node, now: number) => T): T | undefined {
+    let result: T | undefined
+    this.#input((now) => {
+      result = act(this.node, now)
+    })
+    return result
+  }
+
   /** The two below are the data path and call the node without a closure. */
   request(session: number, bytes: Uint8Array): void {
     if (this.#stopped) return

@@ -7,7 +7,13 @@ import { latin1String } from '../core/bytes.js'
 export type Caller = 'client' | 'admin' | 'http' | 'tls' | 'unclear'
 
 /** Answered by the runtime, not by the node; only as the first command of a connection. */
-export const ADMIN_COMMANDS = ['OC.STATUS', 'OC.LEAVE', 'OC.FORGET', 'OC.LINK'] as const
+export const ADMIN_COMMANDS = [
+  'OC.STATUS',
+  'OC.REPORT',
+  'OC.LEAVE',
+  'OC.FORGET',
+  'OC.LINK'
+] as const
 
 /** More first bytes than this need not be seen to know. */
 export const FIRST_BYTES_MAX = 2048

@@ -10,18 +10,29 @@ import type { Settings } from '../config/options.js'
 import { NO_BYTES } from '../core/bytes.js'
 import { nodeName, type NodeName } from '../core/ids.js'
 import { NODE_DEFAULTS, type NodeConfig } from '../node/config.js'
+import type { Node } from '../node/node.js'
 import type { NodeEvent } from '../node/outbox.js'
+import type { Departure, Door, Health, NodeAccess, Observation } from './access.js'
 import { createClock, type Clock } from './clock.js'
 import { Driver } from './driver.js'
+import { logEvent } from './event-log.js'
+import { Journal } from './journal.js'
+import { Latency } from './latency.js'
 import { Links } from './links.js'
-import type { Fields, Log } from './log.js'
-import { describeStatus, type Status } from './status.js'
+import { FIRST_LOCAL_SESSION, LocalClients, type LocalClient } from './local-clients.js'
+import type { Log } from './log.js'
+import { Recorder } from './recorder.js'
+import { composeReport, type Report, type Since } from './report.js'
+import { describeBriefly, describeStatus, type Status, type StatusExtras } from './status.js'
 import { TcpServer } from './tcp.js'
+import { Totals } from './totals.js'
 
 export interface RunningNode {
   readonly name: string
   /** Where clients and other nodes reach it: `HOST:PORT`. */
   readonly address: string
+  /** Where its HTTP door is, if it has one: `HOST:PORT`. */
+  readonly http: string | null
   status(): Status
   /** Hands its copies over to the others, then closes. */
   leave(options?: LeaveOptions): Promise<Departure>
@@ -35,12 +46,7 @@ export interface LeaveOptions {
   readonly timeoutMs?: number
 }
 
-export interface Departure {
-  /** Everything is elsewhere; otherwise the time was up. */
-  readonly left: boolean
-  /** What was still here. */
-  readonly copies: number
-}
+export type { Departure } from './access.js'
 
 export interface LaunchOptions {
   readonly settings: Settings
@@ -50,6 +56,8 @@ export interface LaunchOptions {
   readonly witness?: boolean
   /** Called while the node leaves, whoever asked it to. */
   readonly onLeaving?: (handedOver: number, total: number) => void
+  /** Opens the HTTP door as soon as the node can be asked, before it has joined. */
+  readonly openHttp?: (node: NodeAccess) => Promise<Door>
 }
 
 const SWEEP_MS = 500
@@ -83,20 +91,29 @@ function readSecretOf(path: string): Uint8Array {
   }
 }
 
-class Runtime implements RunningNode {
+class Runtime implements RunningNode, NodeAccess {
   readonly closed: Promise<void>
   readonly #options: LaunchOptions
   readonly #secret: Uint8Array
   readonly #clock: Clock
   readonly #life: number
-  readonly #moveKinds = new Map<number, string>()
+  readonly #latency = new Latency()
+  readonly #totals = new Totals()
+  readonly #journal = new Journal(() => this.#name)
+  readonly #recorder: Recorder
+  readonly #listeners = new Set<(event: NodeEvent) => void>()
+  readonly #locals = new LocalClients({
+    open: (session) => this.#driver?.open(session),
+    request: (session, bytes) => this.#driver?.request(session, bytes),
+    close: (session) => this.#driver?.close(session)
+  })
   #name: NodeName = nodeName('unnamed')
   #address = ''
   #tcp: TcpServer | undefined
   #links: Links | undefined
   #driver: Driver | undefined
+  #http: Door | undefined
   #sweep: NodeJS.Timeout | undefined
-  #lostSeen = 0
   #leaving: Promise<Departure> | undefined
   #mayGo: (() => void) | undefined
   #joined: { resolve(): void; reject(error: Error): void } | undefined
@@ -107,6 +124,11 @@ class Runtime implements RunningNode {
     this.#secret = secret
     this.#life = Date.now()
     this.#clock = createClock(this.#life)
+    this.#recorder = new Recorder({
+      node: () => this.#driver?.node,
+      latency: this.#latency,
+      now: () => this.#clock.now()
+    })
     this.closed = new Promise((resolve, reject) => (this.#settle = { resolve, reject }))
     // Whoever does not look at it is not to be ended by it.
     this.closed.catch(() => undefined)
@@ -120,8 +142,28 @@ class Runtime implements RunningNode {
     return this.#address
   }
 
+  get http(): string | null {
+    return this.#http?.address ?? null
+  }
+
+  get version(): string {
+    return this.#options.version
+  }
+
+  get settings(): Settings {
+    return this.#options.settings
+  }
+
+  get log(): Log {
+    return this.#options.log
+  }
+
+  now(): number {
+    return this.#clock.now()
+  }
+
   async start(): Promise<void> {
-    const { settings, log } = this.#options
+    const { settings, log, openHttp } = this.#options
     const tcp = this.#createTcp()
     this.#tcp = tcp
     const port = await tcp
@@ -136,14 +178,23 @@ class Runtime implements RunningNode {
     this.#links = links
     const driver = new Driver(this.#createConfig(), this.#clock, {
       send: (address, envelope) => links.send(address, envelope),
-      output: (session, bytes) => tcp.output(session, bytes),
-      hangUp: (session) => tcp.hangUp(session),
+      output: (session, bytes) => {
+        if (session === this.#latency.session) this.#latency.answered()
+        if (session < FIRST_LOCAL_SESSION) tcp.output(session, bytes)
+        else this.#locals.output(session, bytes)
+      },
+      hangUp: (session) => {
+        if (session < FIRST_LOCAL_SESSION) tcp.hangUp(session)
+        else this.#locals.hangUp(session)
+      },
+      unread: (session) => tcp.unread(session),
       pauseReading: (session) => tcp.pauseReading(session),
       resumeReading: (session) => tcp.resumeReading(session),
       event: (event) => this.#onEvent(event),
       endTurn: () => {
         tcp.flush()
         links.flush()
+        this.#latency.written()
       },
       failed: (error) => this.#failed(error)
     })
@@ -154,20 +205,80 @@ class Runtime implements RunningNode {
     }, SWEEP_MS)
     const joined = new Promise<void>((resolve, reject) => (this.#joined = { resolve, reject }))
     driver.start()
+    this.#http = await openHttp?.(this)
     if (driver.node.joined) this.#joined?.resolve()
-    else log.info('joining', { name: this.#name, join: settings.join.join(',') })
+    else {
+      const join = settings.join.join(',')
+      log.info('joining', { name: this.#name, join, resp: this.#address, http: this.http ?? 'off' })
+    }
     await joined
   }
 
   status(): Status {
+    return describeStatus(this.#needNode(), this.#extras)
+  }
+
+  brief(): Omit<Status, 'buckets'> {
+    return describeBriefly(this.#needNode(), this.#extras)
+  }
+
+  report(since: Since): Report {
+    return composeReport(this.brief(), {
+      plan: this.#needNode().counters.lastPlan?.reason ?? '',
+      samples: this.#recorder.after(since.sample),
+      entries: this.#journal.after(since.entry)
+    })
+  }
+
+  get observation(): Observation {
+    return {
+      latency: this.#latency,
+      totals: this.#totals,
+      recorder: this.#recorder,
+      connections: () => this.#tcp?.countConnections() ?? { client: 0, node: 0, other: 0 }
+    }
+  }
+
+  get #extras(): StatusExtras {
+    return { version: this.version, http: this.http, lostSeen: this.#totals.lost }
+  }
+
+  #needNode(): Node {
     const node = this.#driver?.node
     if (node === undefined) throw new Error('the node has not started')
-    const extras = {
-      version: this.#options.version,
-      lostSeen: this.#lostSeen,
-      moveKinds: this.#moveKinds
+    return node
+  }
+
+  health(): Health {
+    const node = this.#driver?.node
+    if (node?.joined !== true) {
+      return { serving: false, state: 'joining', reason: 'it is not part of a cluster yet' }
     }
-    return describeStatus(node, extras)
+    if (this.#leaving !== undefined) {
+      return { serving: false, state: 'leaving', reason: 'it hands its copies over to leave' }
+    }
+    if (!node.mayServe()) {
+      const reason = 'it has not heard a majority of the voters for too long'
+      return { serving: false, state: 'isolated', reason }
+    }
+    return { serving: true, state: 'serving', reason: '' }
+  }
+
+  perform<T>(act: (node: Node, now: number) => T): T | undefined {
+    return this.#driver?.perform(act)
+  }
+
+  connect(): LocalClient {
+    return this.#locals.open()
+  }
+
+  onEvent(listener: (event: NodeEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  forget(name: string): string | undefined {
+    return this.#driver?.forget(name)
   }
 
   async leave(options: LeaveOptions = {}): Promise<Departure> {
@@ -181,9 +292,11 @@ class Runtime implements RunningNode {
     const settle = this.#settle
     this.#settle = undefined
     clearInterval(this.#sweep)
+    this.#recorder.stop()
     this.#driver?.stop()
     this.#joined?.reject(new Error('the node was closed before it had joined'))
-    await Promise.all([this.#tcp?.close(), this.#links?.close()])
+    this.#locals.closeAll()
+    await Promise.all([this.#http?.close(), this.#tcp?.close(), this.#links?.close()])
     settle.resolve()
   }
 
@@ -249,8 +362,14 @@ class Runtime implements RunningNode {
       log,
       handlers: {
         open: (session) => this.#driver?.open(session),
-        request: (session, bytes) => this.#driver?.request(session, bytes),
-        close: (session) => this.#driver?.close(session),
+        request: (session, bytes) => {
+          this.#latency.asked(session)
+          this.#driver?.request(session, bytes)
+        },
+        close: (session) => {
+          this.#latency.closed(session)
+          this.#driver?.close(session)
+        },
         receive: (envelope) => this.#driver?.receive(envelope),
         wake: () => this.#driver?.wake()
       },
@@ -259,8 +378,9 @@ class Runtime implements RunningNode {
         secret: this.#secret,
         log,
         status: () => this.status(),
+        report: (since) => this.report(since),
         leave: () => this.#depart({}),
-        forget: (name) => this.#driver?.forget(name),
+        forget: (name) => this.forget(name),
         isOwn: (nonce) => this.#links?.isOwn(nonce) === true
       }
     })
@@ -312,17 +432,16 @@ class Runtime implements RunningNode {
       case 'joined':
         if (event.node === this.#name) this.#joined?.resolve()
         break
-      case 'lost':
-        this.#lostSeen++
-        break
-      case 'stage':
-        this.#moveKinds.set(event.bucket, event.role)
-        break
       case 'peerError':
         // Said of itself: the cluster is not one this node can be in.
         if (event.node === this.#name) this.#joined?.reject(new Error(event.reason))
     }
+    const now = this.#clock.now()
+    const peers = this.#driver?.node.peers
+    this.#totals.note(event, (name) => now - (peers?.get(nodeName(name))?.lastHeardMs ?? now))
+    this.#journal.note(event, now)
     logEvent(this.#options.log, event)
+    for (const listener of this.#listeners) listener(event)
   }
 
   #failed(error: unknown): void {
@@ -332,40 +451,13 @@ class Runtime implements RunningNode {
     const settle = this.#settle
     this.#settle = undefined
     clearInterval(this.#sweep)
+    this.#recorder.stop()
+    this.#locals.closeAll()
+    void this.#http?.close()
     this.#tcp?.destroy()
     this.#links?.destroy()
     this.#joined?.reject(error instanceof Error ? error : new Error(text))
     settle?.reject(error)
-  }
-}
-
-function logEvent(log: Log, event: NodeEvent): void {
-  const { kind, ...rest } = event
-  switch (kind) {
-    case 'joined':
-    case 'leaving':
-    case 'left':
-    case 'returned':
-    case 'split':
-    case 'voters':
-      log.info(kind, rest as Fields)
-      return
-    case 'died':
-      log.warn(kind, rest as Fields)
-      return
-    case 'lost':
-      log.error('a bucket was lost with all its copies', rest as Fields)
-      return
-    case 'peerError': {
-      const { node, reason } = event
-      log.limited(`peer ${node} ${reason}`, 'does not understand a node', { node, reason })
-      return
-    }
-    case 'row':
-      log.debug(kind, { ...event, backups: event.backups.join(',') })
-      return
-    default:
-      log.debug(kind, rest as Fields)
   }
 }
 

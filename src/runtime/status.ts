@@ -6,6 +6,7 @@ import type { MoveDescription } from '../node/inspection.js'
 export interface NodeStatus {
   readonly name: string
   readonly resp: string
+  /** Null where there is none, or where another node has to be asked. */
   readonly http: string | null
   readonly state: 'alive' | 'leaving' | 'left' | 'dead'
   readonly primaries: number
@@ -22,7 +23,8 @@ export interface BucketStatus {
   readonly primary: string | null
   readonly backups: readonly string[]
   readonly epoch: number
-  readonly state: 'ok' | 'without-backup' | 'lost'
+  /** `pending`: this node does not hear the primary, which is not dead yet. */
+  readonly state: 'ok' | 'pending' | 'without-backup' | 'lost'
   readonly items: number | null
 }
 
@@ -30,7 +32,8 @@ export interface MoveStatus {
   readonly bucket: number
   readonly from: string
   readonly to: string
-  readonly kind: string | null
+  /** `primary` or `backup`; `role` where only the roles change and nothing is shipped. */
+  readonly kind: 'primary' | 'backup' | 'role'
   readonly stage: string
   readonly sent: number
   readonly total: number
@@ -56,29 +59,54 @@ export interface Status {
 /** What the runtime knows and the node does not. */
 export interface StatusExtras {
   readonly version: string
+  /** Where this node's HTTP door is. */
+  readonly http: string | null
   /** Buckets this node saw start empty. */
   readonly lostSeen: number
-  readonly moveKinds: ReadonlyMap<number, string>
 }
 
 export function describeStatus(node: Node, extras: StatusExtras): Status {
-  const { table, view, config, peers } = node
+  const buckets = describeBuckets(node)
+  const count = (state: BucketStatus['state']): number =>
+    buckets.filter((bucket) => bucket.state === state).length
+  return {
+    ...describeBriefly(node, extras),
+    withoutBackup: node.view.arrangement.copies === 1 ? 0 : count('without-backup'),
+    lost: node.joined ? count('lost') + extras.lostSeen : 0,
+    buckets
+  }
+}
+
+export function describeBuckets(node: Node): BucketStatus[] {
+  const { config } = node
   const inspection = node.inspect()
   const living = new Set<string>([config.name])
   for (const { name, state, dead } of inspection.members) {
     if (!dead && state !== 'left') living.add(name)
   }
-  const buckets = inspection.rows.map(({ bucket, epoch, primary, backups }) => {
+  return inspection.rows.map(({ bucket, epoch, primary, backups }) => {
     const held = node.buckets[bucket]
     const alive = [primary, ...backups].filter((name) => name !== null && living.has(name))
+    const peer = primary === null ? undefined : node.peerOf(node.table.primaryOf(bucket))
+    const pending = peer !== undefined && node.isPending(peer)
     const state: BucketStatus['state'] =
-      alive.length === 0 ? 'lost' : alive.length === 1 ? 'without-backup' : 'ok'
+      alive.length === 0
+        ? 'lost'
+        : pending
+          ? 'pending'
+          : alive.length === 1
+            ? 'without-backup'
+            : 'ok'
     const items = held?.role === 'primary' ? held.items.items : null
     return { id: bucket, primary, backups, epoch, state, items }
   })
-  const count = (state: BucketStatus['state']): number =>
-    buckets.filter((bucket) => bucket.state === state).length
-  const moves = inspection.moves.map((move) => describeMove(node, move, extras))
+}
+
+/** Without what takes a look at every bucket. */
+export function describeBriefly(node: Node, extras: StatusExtras): Omit<Status, 'buckets'> {
+  const { table, view, config, peers } = node
+  const inspection = node.inspect()
+  const moves = inspection.moves.map((move) => describeMove(node, move))
   return {
     node: config.name,
     version: extras.version,
@@ -87,15 +115,14 @@ export function describeStatus(node: Node, extras: StatusExtras): Status {
     copies: view.arrangement.copies,
     policy: inspection.voters.byMajority ? 'majority' : 'available',
     balanced: moves.length === 0 && isBalanced(node),
-    withoutBackup: view.arrangement.copies === 1 ? 0 : count('without-backup'),
-    lost: node.joined ? count('lost') + extras.lostSeen : 0,
-    nodes: describeNodes(node),
-    buckets,
+    withoutBackup: 0,
+    lost: extras.lostSeen,
+    nodes: describeNodes(node, extras.http),
     moves
   }
 }
 
-function describeNodes(node: Node): NodeStatus[] {
+function describeNodes(node: Node, http: string | null): NodeStatus[] {
   const { table, config, members, peers } = node
   return members.all().map(({ name, address, state, weight, zone }) => {
     const index = table.indexOf(name)
@@ -104,7 +131,7 @@ function describeNodes(node: Node): NodeStatus[] {
     return {
       name,
       resp: address,
-      http: null,
+      http: own ? http : null,
       state: dead ? 'dead' : state,
       primaries: table.primariesOf(index),
       backups: table.backupsOf(index),
@@ -116,13 +143,13 @@ function describeNodes(node: Node): NodeStatus[] {
   })
 }
 
-function describeMove(node: Node, move: MoveDescription, extras: StatusExtras): MoveStatus {
-  const { bucket, to, stage, sent, reason } = move
+function describeMove(node: Node, move: MoveDescription): MoveStatus {
+  const { bucket, to, role, stage, sent, isSwitch, reason } = move
   return {
     bucket,
     from: node.config.name,
     to,
-    kind: extras.moveKinds.get(bucket) ?? null,
+    kind: isSwitch ? 'role' : role,
     stage,
     sent,
     total: node.buckets[bucket]?.items.items ?? 0,

@@ -113,8 +113,13 @@ export class TcpServer {
     })
   }
 
-  get connections(): number {
-    return this.#connections.size
+  /** How many there are of each kind. */
+  countConnections(): { client: number; node: number; other: number } {
+    const counts = { client: 0, node: 0, other: 0 }
+    for (const { state } of this.#connections.values()) {
+      counts[state === 'client' ? 'client' : state === 'link' ? 'node' : 'other']++
+    }
+    return counts
   }
 
   /** Replies for a client; copied. */
@@ -128,6 +133,11 @@ export class TcpServer {
       return
     }
     this.#output.put(connection, bytes)
+  }
+
+  /** What a client was sent and has not taken, as far as this process can tell. */
+  unread(session: number): number {
+    return this.#connections.get(session)?.socket.writableLength ?? 0
   }
 
   hangUp(session: number): void {

@@ -21,7 +21,9 @@ describe('one node', () => {
   }
 
   test('the first line on stdout says that it serves and where', () => {
-    expect(node.stdout).toMatch(/^opencluster ready name=a resp=127\.0\.0\.1:\d+ http=off\n$/)
+    expect(node.stdout).toMatch(
+      /^opencluster ready name=a resp=127\.0\.0\.1:\d+ http=127\.0\.0\.1:\d+\n$/
+    )
   })
 
   test('SET and GET by a raw socket, byte by byte and pipelined', async () => {

@@ -8,7 +8,7 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { RespConnection } from '../../src/cli/resp-connection.js'
-import { fetchClusterStatus } from '../../src/cli/cluster-status.js'
+import { fetchClusterStatus, fetchStatus } from '../../src/cli/cluster-status.js'
 import { parseAddress } from '../../src/config/address.js'
 import type { Status } from '../../src/index.js'
 
@@ -28,11 +28,17 @@ export class Process {
   isRunning = true
   readonly #child: ChildProcess
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  /** `enter`: the words of a command that runs it elsewhere, on another host for instance. */
+  constructor(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    enter: readonly string[] = []
+  ) {
     if (!existsSync(`${root}dist/src/cli/main.js`)) {
       throw new Error('not built; `npm run setup` first')
     }
-    this.#child = spawn(process.execPath, ['bin/opencluster', ...args], {
+    const [program, ...words] = [...enter, process.execPath, 'bin/opencluster', ...args]
+    this.#child = spawn(program, words, {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: { ...process.env, OPENCLUSTER_TIED: '1', ...env }
@@ -74,10 +80,14 @@ export class Process {
 
 export class NodeProcess extends Process {
   address = ''
+  /** `HOST:PORT`, or `off`. */
+  http = ''
 
   async serves(): Promise<this> {
-    const [, address] = await this.line(/^opencluster ready name=\S+ resp=(\S+) http=off\n/)
+    const ready = /^opencluster ready name=\S+ resp=(\S+) http=(\S+)\n/
+    const [, address, http] = await this.line(ready)
     this.address = address
+    this.http = http
     return this
   }
 
@@ -87,6 +97,11 @@ export class NodeProcess extends Process {
 
   status(): Promise<Status> {
     return fetchClusterStatus(this.address)
+  }
+
+  /** As far as this node knows, without asking the others. */
+  ownStatus(): Promise<Status> {
+    return fetchStatus(this.address)
   }
 }
 
@@ -102,7 +117,16 @@ export class Processes {
   }
 
   launch(name: string, ...args: string[]): NodeProcess {
-    const node = new NodeProcess(['start', '--port', '0', '--name', name, ...args])
+    const first = ['start', '--port', '0', '--http-port', '0', '--name', name]
+    const node = new NodeProcess([...first, ...args])
+    this.#started.push(node)
+    return node
+  }
+
+  /** On another host. */
+  launchIn(enter: readonly string[], name: string, ...args: string[]): NodeProcess {
+    const first = ['start', '--port', '0', '--http-port', 'off', '--name', name]
+    const node = new NodeProcess([...first, ...args], {}, enter)
     this.#started.push(node)
     return node
   }

@@ -1,0 +1,97 @@
+/**
+ * The node's figures, once a second, for plots and for whoever asks later: the last few minutes are kept. Everything
+ * here is read from counters that are there anyway; nothing on the way of a command knows of it.
+ */
+import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks'
+import type { Node } from '../node/node.js'
+import type { Latency } from './latency.js'
+import type { Sample } from './sample.js'
+
+const SAMPLE_MS = 1000
+const SAMPLES_MAX = 300
+const RESOLUTION_MS = 10
+
+export class Recorder {
+  readonly #node: () => Node | undefined
+  readonly #latency: Latency
+  readonly #now: () => number
+  readonly #loop: IntervalHistogram
+  readonly #timer: NodeJS.Timeout
+  #samples: Sample[] = []
+  #lastId = 0
+  #lastMs: number
+  #operations = 0
+  #shipped = 0
+
+  constructor(options: { node: () => Node | undefined; latency: Latency; now: () => number }) {
+    this.#node = options.node
+    this.#latency = options.latency
+    this.#now = options.now
+    this.#lastMs = this.#now()
+    this.#loop = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+    this.#loop.enable()
+    this.#timer = setInterval(() => this.#sample(), SAMPLE_MS)
+    this.#timer.unref()
+  }
+
+  after(id: number): Sample[] {
+    return this.#samples.filter((sample) => sample.id > id)
+  }
+
+  /** The longest delay of the event loop in the last minute, in milliseconds. */
+  get loopDelayMs(): number {
+    return this.#samples.slice(-60).reduce((most, { loopMs }) => Math.max(most, loopMs), 0)
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+    this.#loop.disable()
+  }
+
+  #sample(): void {
+    const node = this.#node()
+    if (node === undefined) return
+    const timeMs = this.#now()
+    const seconds = Math.max(0.001, (timeMs - this.#lastMs) / 1000)
+    this.#lastMs = timeMs
+    const { door, held, shipped } = node.counters
+    const operations = door.commands + door.aside
+    const lag = measureLag(node, timeMs)
+    this.#samples.push({
+      id: ++this.#lastId,
+      timeMs,
+      operations: Math.max(0, Math.round((operations - this.#operations) / seconds)),
+      ...round(this.#latency.take()),
+      heapBytes: process.memoryUsage().heapUsed,
+      storeBytes: node.store.memory().reservedBytes,
+      items: node.store.items,
+      ...lag,
+      held,
+      shipped: Math.round((shipped - this.#shipped) / seconds),
+      // What the resolution itself adds is no delay.
+      loopMs: Math.max(0, round1(this.#loop.max / 1e6) - RESOLUTION_MS)
+    })
+    this.#operations = operations
+    this.#shipped = shipped
+    this.#loop.reset()
+    if (this.#samples.length > SAMPLES_MAX) this.#samples = this.#samples.slice(-SAMPLES_MAX)
+  }
+}
+
+function measureLag(node: Node, now: number): { lagBytes: number; lagMs: number } {
+  let [lagBytes, lagMs] = [0, 0]
+  for (const { stream, isOpen, left } of node.peers.all()) {
+    if (!isOpen || left) continue
+    lagBytes = Math.max(lagBytes, stream.unackedBytes)
+    lagMs = Math.max(lagMs, stream.stalledMs(now))
+  }
+  return { lagBytes, lagMs }
+}
+
+function round({ p50, p99 }: { p50: number; p99: number }): { p50: number; p99: number } {
+  return { p50: Math.round(p50), p99: Math.round(p99) }
+}
+
+function round1(value: number): number {
+  return Math.round(value * 10) / 10
+}

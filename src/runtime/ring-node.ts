@@ -1,0 +1,357 @@
+/**
+ * A node of a ring as a process knows it: the deterministic node, its port for other nodes, its links and its HTTP
+ * door. The door opens before the node joins, since the node's virtual nodes are named after its URL.
+ */
+import { randomInt } from 'node:crypto'
+import { isWildcard, formatAddress, parseAddress } from '../config/address.js'
+import { readSecret } from '../config/load.js'
+import type { Settings } from '../config/options.js'
+import { latin1Bytes, NO_BYTES } from '../core/bytes.js'
+import { nodeName, type NodeName } from '../core/ids.js'
+import { virtualPositions } from '../core/placement/ring.js'
+import { RING_DEFAULTS, type RingNodeConfig } from '../node/ring/config.js'
+import type { RingInspection } from '../node/ring/inspection.js'
+import type { RingAnswer, RingEvent, RingRequest } from '../node/ring/outbox.js'
+import type { ScanRequest } from '../node/ring/scans.js'
+import type { Departure, Door } from './access.js'
+import { createClock, type Clock } from './clock.js'
+import { Links } from './links.js'
+import type { Fields, Log } from './log.js'
+import { RingDriver } from './ring-driver.js'
+import type { LeaveOptions } from './running-node.js'
+import { TcpServer } from './tcp.js'
+
+/** What the HTTP door may do with the node. */
+export interface RingAccess {
+  readonly name: string
+  readonly log: Log
+  /** How many nodes can hold a record; 0 before it has joined. */
+  readonly size: number
+  request(request: Omit<RingRequest, 'id'>): Promise<RingAnswer>
+  /** A batch of a node's records; undefined if it cannot be asked. */
+  scan(
+    range: Omit<ScanRequest, 'onBatch'>
+  ): Promise<{ payload: Uint8Array; done: boolean } | undefined>
+  inspect(): RingInspection | undefined
+  leave(): Promise<Departure>
+  forget(name: string): string | undefined
+  /** Other positions for this node. */
+  place(positions: readonly number[]): void
+}
+
+export interface RingLaunchOptions {
+  readonly settings: Settings
+  readonly version: string
+  readonly log: Log
+  readonly onLeaving?: (handedOver: number, total: number) => void
+  readonly openHttp: (node: RingAccess) => Promise<Door>
+}
+
+export interface RunningRingNode {
+  readonly name: string
+  /** Where other nodes reach it. */
+  readonly address: string
+  readonly http: string | null
+  leave(options?: LeaveOptions): Promise<Departure>
+  close(): Promise<void>
+  readonly closed: Promise<void>
+}
+
+const SWEEP_MS = 500
+const PROGRESS_MS = 100
+/** How long the others may take to hear that it has left. */
+const LINGER_MS = 300
+const SEED_MAX = 0xffff_ffff
+const WRONG_DOOR = latin1Bytes('-ERR the data of a ring are at its HTTP door: /v0/entity\r\n')
+
+/** Resolves when the node is part of a ring and serves. */
+export async function launchRing(options: RingLaunchOptions): Promise<RunningRingNode> {
+  const runtime = new RingRuntime(options)
+  try {
+    await runtime.start()
+  } catch (error) {
+    await runtime.close()
+    throw error
+  }
+  return runtime
+}
+
+class RingRuntime implements RunningRingNode, RingAccess {
+  readonly closed: Promise<void>
+  readonly #options: RingLaunchOptions
+  readonly #secret: Uint8Array
+  readonly #life = Date.now()
+  readonly #clock: Clock
+  readonly #answers = new Map<number, (answer: RingAnswer) => void>()
+  #name: NodeName = nodeName('unnamed')
+  #address = ''
+  #tcp: TcpServer | undefined
+  #links: Links | undefined
+  #driver: RingDriver | undefined
+  #http: Door | undefined
+  #sweep: NodeJS.Timeout | undefined
+  #requests = 0
+  #leaving: Promise<Departure> | undefined
+  #mayGo: (() => void) | undefined
+  #joined: { resolve(): void; reject(error: Error): void } | undefined
+  #settle: { resolve(): void; reject(error: unknown): void } | undefined
+
+  constructor(options: RingLaunchOptions) {
+    this.#options = options
+    const { secretFile } = options.settings
+    this.#secret = secretFile === undefined ? NO_BYTES : readSecret(secretFile)
+    this.#clock = createClock(this.#life)
+    this.closed = new Promise((resolve, reject) => (this.#settle = { resolve, reject }))
+    this.closed.catch(() => undefined)
+  }
+
+  get name(): string {
+    return this.#name
+  }
+
+  get address(): string {
+    return this.#address
+  }
+
+  get http(): string | null {
+    return this.#http?.address ?? null
+  }
+
+  get log(): Log {
+    return this.#options.log
+  }
+
+  get size(): number {
+    return this.#driver?.node.size ?? 0
+  }
+
+  async start(): Promise<void> {
+    const { settings, log, openHttp } = this.#options
+    const tcp = this.#createTcp()
+    this.#tcp = tcp
+    const host = isWildcard(settings.host) ? '' : settings.host
+    const port = await tcp.listen(host, settings.port)
+    this.#address = settings.advertise ?? formatAddress({ host: settings.host, port })
+    const http = await openHttp(this)
+    this.#http = http
+    const httpPort = parseAddress(http.address)?.port ?? port
+    this.#name = nodeName(settings.name ?? `ring-${httpPort}`)
+    const links = this.#createLinks()
+    this.#links = links
+    const driver = new RingDriver(this.#createConfig(http.address), this.#clock, {
+      send: (address, envelope) => links.send(address, envelope),
+      answer: (id, answer) => {
+        const resolve = this.#answers.get(id)
+        this.#answers.delete(id)
+        resolve?.(answer)
+      },
+      event: (event) => this.#onEvent(event),
+      endTurn: () => {
+        tcp.flush()
+        links.flush()
+      },
+      failed: (error) => this.#failed(error)
+    })
+    this.#driver = driver
+    this.#sweep = setInterval(() => {
+      tcp.sweep()
+      links.sweep()
+    }, SWEEP_MS)
+    const joined = new Promise<void>((resolve, reject) => (this.#joined = { resolve, reject }))
+    driver.perform((node, now) => node.start(now))
+    if (!driver.node.joined) log.info('joining', { name: this.#name, join: settings.join.join() })
+    await joined
+  }
+
+  request(request: Omit<RingRequest, 'id'>): Promise<RingAnswer> {
+    const id = ++this.#requests
+    return new Promise((resolve) => {
+      this.#answers.set(id, resolve)
+      const driver = this.#driver
+      if (driver === undefined) {
+        this.#answers.delete(id)
+        resolve({ status: 504, reason: 'the node is not part of a ring yet' })
+      } else driver.perform((node, now) => node.request({ ...request, id }, now))
+    })
+  }
+
+  scan(
+    range: Omit<ScanRequest, 'onBatch'>
+  ): Promise<{ payload: Uint8Array; done: boolean } | undefined> {
+    return new Promise((resolve) => {
+      const driver = this.#driver
+      if (driver === undefined) resolve(undefined)
+      else driver.perform((node, now) => node.scan({ ...range, onBatch: resolve }, now))
+    })
+  }
+
+  inspect(): RingInspection | undefined {
+    return this.#driver?.node.inspect()
+  }
+
+  forget(name: string): string | undefined {
+    return this.#driver?.perform((node, now) => node.forget(name, now))
+  }
+
+  place(positions: readonly number[]): void {
+    this.#driver?.perform((node, now) => node.place(positions, now))
+  }
+
+  async leave(options: LeaveOptions = {}): Promise<Departure> {
+    this.#leaving ??= this.#handOver(options).finally(() => setImmediate(() => void this.close()))
+    return this.#leaving
+  }
+
+  async close(): Promise<void> {
+    if (this.#settle === undefined) return this.closed
+    const settle = this.#settle
+    this.#settle = undefined
+    clearInterval(this.#sweep)
+    this.#driver?.stop()
+    this.#joined?.reject(new Error('the node was closed before it had joined'))
+    for (const resolve of this.#answers.values()) {
+      resolve({ status: 504, reason: 'the node has stopped' })
+    }
+    this.#answers.clear()
+    await Promise.all([this.#http?.close(), this.#tcp?.close(), this.#links?.close()])
+    settle.resolve()
+  }
+
+  async #handOver({ timeoutMs }: LeaveOptions): Promise<Departure> {
+    const driver = this.#driver
+    const { settings, log, onLeaving } = this.#options
+    if (driver?.node.joined !== true) return { left: true, copies: 0 }
+    const held = (): number => driver.node.records.count
+    const total = held()
+    const gone = new Promise<boolean>((resolve) => {
+      this.#mayGo = () => resolve(true)
+      const timer = setTimeout(() => resolve(false), timeoutMs ?? settings.leaveTimeout * 1000)
+      void this.closed.then(() => clearTimeout(timer)).catch(() => clearTimeout(timer))
+    })
+    driver.perform((node, now) => node.leave(now))
+    let shown = -1
+    const show = (): void => {
+      const handedOver = Math.max(0, total - held())
+      if (handedOver !== shown) onLeaving?.(handedOver, total)
+      shown = handedOver
+    }
+    const progress = setInterval(show, PROGRESS_MS)
+    const left = await gone
+    clearInterval(progress)
+    show()
+    if (left) await new Promise((resolve) => setTimeout(resolve, LINGER_MS))
+    else log.error('leaving took too long', { copies: held() })
+    return { left, copies: left ? 0 : held() }
+  }
+
+  #createTcp(): TcpServer {
+    const { settings, log } = this.#options
+    const tcp: TcpServer = new TcpServer({
+      maxConnections: settings.maxConnections,
+      clock: this.#clock,
+      log,
+      handlers: {
+        open: () => undefined,
+        request: (session) => {
+          tcp.output(session, WRONG_DOOR)
+          tcp.hangUp(session)
+          this.#driver?.wake()
+        },
+        close: () => undefined,
+        receive: (envelope) => {
+          this.#driver?.perform((node, now) => node.receive(envelope, now))
+        },
+        wake: () => this.#driver?.wake()
+      },
+      admin: {
+        name: () => this.#name,
+        secret: this.#secret,
+        log,
+        status: () => this.inspect() ?? {},
+        report: () => ({}),
+        leave: () => this.leave(),
+        forget: (name) => this.forget(name),
+        isOwn: (nonce) => this.#links?.isOwn(nonce) === true
+      }
+    })
+    return tcp
+  }
+
+  #createLinks(): Links {
+    const { log, settings } = this.#options
+    return new Links({
+      name: this.#name,
+      secret: this.#secret,
+      clock: this.#clock,
+      log,
+      onUp: (address) => this.#driver?.perform((node, now) => node.linkUp(address, now)),
+      onDown: (address) => this.#driver?.perform((node, now) => node.linkDown(address, now)),
+      onNameTaken: (address) => {
+        if (!settings.join.includes(address) || this.#driver?.node.joined === true) return
+        const reason = `${address} has a node named ${this.#name} already; give another --name`
+        this.#joined?.reject(new Error(reason))
+      }
+    })
+  }
+
+  #createConfig(httpAddress: string): RingNodeConfig {
+    const { settings } = this.#options
+    const { join, copies, zone, heartbeatMs, deadAfterMs, vnodes, positions } = settings
+    const url = `http://${httpAddress}`
+    return {
+      ...RING_DEFAULTS,
+      ...{ join, copies, zone, heartbeatMs, deadAfterMs, url },
+      positions: positions.length > 0 ? positions.map(Number) : virtualPositions(url, vnodes),
+      name: this.#name,
+      address: this.#address,
+      life: this.#life,
+      seed: randomInt(SEED_MAX),
+      // TCP loses nothing while it is up, and a new link is told to the node.
+      retransmitMs: 0
+    }
+  }
+
+  #onEvent(event: RingEvent): void {
+    const { log } = this.#options
+    const { kind, ...rest } = event
+    switch (event.kind) {
+      case 'mayGo':
+        this.#mayGo?.()
+        return
+      case 'joined':
+        if (event.node === this.#name) this.#joined?.resolve()
+        log.info(kind, rest as Fields)
+        return
+      case 'peerError':
+        // Said of itself: the cluster is not one this node can be in.
+        if (event.node === this.#name) this.#joined?.reject(new Error(event.reason))
+        log.limited(`peer ${event.node} ${event.reason}`, 'does not understand a node', {
+          node: event.node,
+          reason: event.reason
+        })
+        return
+      case 'ring':
+        log.info(kind, { ...event, members: event.members.join() })
+        return
+      case 'died':
+        log.warn(kind, rest as Fields)
+        return
+      default:
+        log.info(kind, rest as Fields)
+    }
+  }
+
+  #failed(error: unknown): void {
+    const { log } = this.#options
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    log.error('the node broke one of its own rules and stops', { error: text })
+    const settle = this.#settle
+    this.#settle = undefined
+    clearInterval(this.#sweep)
+    this.#tcp?.destroy()
+    this.#links?.destroy()
+    void this.#http?.close()
+    this.#joined?.reject(error instanceof Error ? error : new Error(text))
+    settle?.reject(error)
+  }
+}

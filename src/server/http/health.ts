@@ -1,0 +1,13 @@
+/** `/health`: for load balancers and Kubernetes. 200 while the node serves, 503 with the reason otherwise. */
+import type { RouteGroup } from './context.js'
+
+export const health: RouteGroup = (app, { node }) => {
+  app.get('/health', (_request, reply) => {
+    const { serving, state, reason } = node.health()
+    void reply.header('cache-control', 'no-store')
+    if (serving) return reply.send({ status: state, node: node.name })
+    return reply
+      .code(503)
+      .send({ status: state, node: node.name, code: 'OC_NOT_SERVING', message: reason })
+  })
+}

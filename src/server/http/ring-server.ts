@@ -1,0 +1,43 @@
+/** The HTTP door of a node whose placement is a ring: document 003's routes, and `/health`. */
+import type { PortChoice } from '../../config/option.js'
+import { parseAddress, formatAddress, isWildcard } from '../../config/address.js'
+import type { Door } from '../../runtime/access.js'
+import type { RingAccess } from '../../runtime/ring-node.js'
+import { addRingConfig } from './cluster-config.js'
+import { addEntities } from './entities.js'
+import { addEntity } from './entity.js'
+import { createRingStore } from './ring-store.js'
+import { createApp, listen } from './server.js'
+
+export interface RingHttpOptions {
+  readonly node: RingAccess
+  readonly host: string
+  readonly port: Exclude<PortChoice, 'off'>
+  /** Where the node is reached, if not where it listens. */
+  readonly advertise: string | undefined
+}
+
+export async function startRingHttp(options: RingHttpOptions): Promise<Door> {
+  const { node, host, port, advertise } = options
+  const app = createApp(node, host)
+  const store = createRingStore(node)
+  app.register((scope, _options, done) => {
+    addEntity(scope, store)
+    addEntities(scope, store)
+    addRingConfig(scope, node)
+    done()
+  })
+  app.get('/health', (_request, reply) => {
+    const inspection = node.inspect()
+    void reply.header('cache-control', 'no-store')
+    if (inspection?.joined === true) return reply.send({ status: 'serving', node: node.name })
+    return reply.code(503).send({ status: 'joining', node: node.name, code: 'OC_NOT_SERVING' })
+  })
+  await app.ready()
+  const bound = await listen(app, isWildcard(host) ? '' : host, port)
+  const reached = advertise === undefined ? host : (parseAddress(advertise)?.host ?? host)
+  return {
+    address: formatAddress({ host: reached, port: bound }),
+    close: () => app.close()
+  }
+}

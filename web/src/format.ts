@@ -1,0 +1,45 @@
+/** Numbers and times for people. */
+const UNITS = ['', 'k', 'M', 'G', 'T']
+
+export function formatCount(value: number): string {
+  if (value < 1000) return String(Math.round(value))
+  let [rest, unit] = [value, 0]
+  while (rest >= 1000 && unit < UNITS.length - 1) {
+    rest /= 1000
+    unit++
+  }
+  return `${rest < 10 ? rest.toFixed(2) : rest < 100 ? rest.toFixed(1) : rest.toFixed(0)} ${UNITS[unit]}`
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${Math.round(bytes)} B`
+  let [rest, unit] = [bytes, -1]
+  while (rest >= 1024 && unit < 3) {
+    rest /= 1024
+    unit++
+  }
+  return `${rest < 10 ? rest.toFixed(2) : rest < 100 ? rest.toFixed(1) : rest.toFixed(0)} ${'KMGT'[unit]}B`
+}
+
+/** From microseconds. */
+export function formatDuration(us: number): string {
+  if (us < 1000) return `${Math.round(us)} µs`
+  if (us < 1_000_000) return `${(us / 1000).toFixed(us < 10_000 ? 2 : 1)} ms`
+  return `${(us / 1_000_000).toFixed(2)} s`
+}
+
+export function formatTime(ms: number): string {
+  return new Date(ms).toLocaleTimeString([], { hour12: false })
+}
+
+/** As the documents write buckets. */
+export function formatBucket(bucket: number, size: number): string {
+  return bucket
+    .toString(16)
+    .toUpperCase()
+    .padStart(Math.ceil(Math.log2(Math.max(size, 2)) / 4), '0')
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
+}
