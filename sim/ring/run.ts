@@ -1,0 +1,304 @@
+/**
+ * One run of a ring from one seed: nodes come, go, crash and are cut off, clients ask all the time; then faults end,
+ * the ring comes to rest, and every key is read back. The same faults as for buckets, with the ring's own promises.
+ */
+import { NODE_DEFAULTS } from '../../src/node/config.js'
+import {
+  RING_DEFAULTS,
+  type RingNodeConfig,
+  type RingSabotage
+} from '../../src/node/ring/config.js'
+import { Random } from '../../src/core/random.js'
+import { BrokenPromise } from '../checkers/checker.js'
+import { FaultPlan, type FaultClass, type FaultKind } from '../faults.js'
+import { NodeFailure } from '../host.js'
+import { GOOD_LINK } from '../network.js'
+import { RunawayError, Simulation } from '../simulator.js'
+import { AllCopiesChecker } from './checkers/all-copies.js'
+import type { RingChecker, RingView } from './checkers/checker.js'
+import { LastWriteChecker } from './checkers/last-write.js'
+import { NoRefusalChecker } from './checkers/no-refusal.js'
+import { RightPlacesChecker } from './checkers/right-places.js'
+import { SettledChecker } from './checkers/settled.js'
+import { DrivenRing } from './driven-ring.js'
+import { QUORUMS, RingWorkload, type Quorum } from './workload.js'
+
+export interface RingRunOptions {
+  readonly nodes?: number
+  readonly minutes?: number
+  readonly faults?: FaultClass
+  readonly rates?: Partial<Record<FaultKind, number>>
+  readonly sabotage?: RingSabotage
+  readonly config?: Partial<RingNodeConfig>
+  readonly quorums?: readonly Quorum[]
+  readonly keys?: number
+  readonly onLine?: (line: string) => void
+}
+
+export type RingResult = 'passed' | 'crashed' | 'did not converge' | 'broke a promise'
+
+export interface RingOutcome {
+  readonly seed: number
+  readonly result: RingResult
+  readonly promise: string
+  readonly message: string
+  readonly digest: string
+  readonly statistics: RingStatistics
+  readonly trace: readonly string[]
+}
+
+export interface RingStatistics {
+  readonly virtualSeconds: number
+  readonly operations: number
+  readonly unknown: number
+  readonly refused: number
+  readonly messages: number
+  readonly versions: number
+  readonly joins: number
+  readonly leaves: number
+  readonly crashes: number
+  readonly convergenceMs: number
+}
+
+const NODES_DEFAULT = 5
+const NODES_MIN = 3
+const MINUTES_DEFAULT = 0.5
+const START_MS = 2000
+const SETTLE_MS = 8000
+const AFTER_FAULTS_MS = 3000
+const CONVERGE_MS_MAX = 120_000
+const READ_BACK_MS_MAX = 30_000
+const REST_MS = 10_000
+const STEP_MS = 250
+const FORGET_MS = 500
+const TRACE_LINES = 150
+
+class NotSettled extends Error {
+  readonly promise: string
+
+  constructor(promise: string, message: string) {
+    super(message)
+    this.promise = promise
+  }
+}
+
+class RingRun {
+  readonly simulation: Simulation
+  readonly workload: RingWorkload
+  readonly faults: FaultPlan
+  convergenceMs = 0
+  readonly #options: RingRunOptions
+  readonly #checkers: readonly RingChecker[]
+  #steady = false
+
+  constructor(seed: number, options: RingRunOptions) {
+    this.#options = options
+    const random = new Random(seed ^ 0x51f9)
+    const overrides = {
+      requestMs: 1000,
+      patienceMs: 20_000,
+      joinPatienceMs: random.pick([2000, 5000]),
+      sweepMs: 100,
+      sweepSlices: random.pick([128, 512]),
+      surplusMs: 3000,
+      pullBatchBytes: random.pick([100, 1000, RING_DEFAULTS.pullBatchBytes]),
+      hintBytesMax: random.pick([300, RING_DEFAULTS.hintBytesMax]),
+      vnodes: random.pick([1, 4, 8]),
+      ...(options.sabotage === undefined ? {} : { sabotage: options.sabotage }),
+      ...options.config
+    }
+    const delayMs = random.pick([0.2, 1, 5]) * (0.5 + random.fraction())
+    const faults = options.faults ?? 'all'
+    this.simulation = new Simulation({
+      seed,
+      config: { ...NODE_DEFAULTS, copies: 2, deadAfterMs: random.pick([900, 1500]) },
+      clock: { offsetMsMax: random.pick([0, 5, 50]), driftMax: random.pick([0, 0.0002, 0.005]) },
+      quality: { ...GOOD_LINK, delayMs, jitterMs: delayMs / 2 },
+      silenceMsMax: Infinity,
+      longTurns: random.pick([0, 0, 0.3]),
+      createNode: (config, outbox) =>
+        new DrivenRing(config, outbox, { overrides, isHealthy: () => this.isHealthy() }),
+      ...(options.onLine === undefined ? {} : { onLine: options.onLine })
+    })
+    this.#checkers = [
+      new LastWriteChecker(),
+      new NoRefusalChecker(() => this.#steady && faults === 'none'),
+      new SettledChecker(),
+      new RightPlacesChecker(),
+      new AllCopiesChecker()
+    ]
+    this.workload = new RingWorkload(this.simulation, {
+      clients: random.between(4, 8),
+      keys: options.keys ?? random.pick([10, 40, 100]),
+      thinkMs: random.pick([5, 20, 40]),
+      timeoutMs: 5000,
+      quorums: options.quorums ?? QUORUMS,
+      isServing: (name) => {
+        const node = this.simulation.findHost(name)?.node
+        return node instanceof DrivenRing && node.node.joined
+      },
+      onInvoke: (operation) => {
+        for (const checker of this.#checkers) checker.onInvoke?.(operation)
+      },
+      onComplete: (operation) => {
+        for (const checker of this.#checkers) checker.onComplete?.(operation)
+      }
+    })
+    const nodes = options.nodes ?? NODES_DEFAULT
+    this.faults = new FaultPlan(this.simulation, {
+      faults,
+      shortFaults: false,
+      carefulCrashes: true,
+      accusations: false,
+      onSilence: () => () => undefined,
+      nodesMin: Math.max(NODES_MIN + 1, nodes - 1),
+      nodesMax: nodes + 3,
+      ...(options.rates === undefined ? {} : { rates: options.rates }),
+      cutClient: () => this.workload.cutSomebody(this.simulation.random.run)
+    })
+  }
+
+  run(): void {
+    const { simulation, workload, faults } = this
+    this.#startNodes()
+    simulation.runFor(START_MS)
+    this.#wait(SETTLE_MS)
+    workload.start()
+    this.#forgetTheDead()
+    this.#steady = true
+    faults.start()
+    simulation.runFor((this.#options.minutes ?? MINUTES_DEFAULT) * 60_000)
+    faults.stop()
+    const healed = simulation.now
+    simulation.runFor(AFTER_FAULTS_MS)
+    workload.stop()
+    this.#steady = false
+    this.#wait(CONVERGE_MS_MAX)
+    this.convergenceMs = simulation.now - healed
+    this.#readBack()
+    simulation.runFor(REST_MS)
+    const problem = this.#findProblem()
+    if (problem !== undefined) throw new BrokenPromise(problem.name, `after rest: ${problem.text}`)
+  }
+
+  statistics(): RingStatistics {
+    const { simulation, workload, faults } = this
+    const versions = this.view().nodes.map(({ configuration }) => configuration.version)
+    return {
+      virtualSeconds: simulation.now / 1000,
+      operations: workload.operations,
+      unknown: workload.unknown,
+      refused: workload.refused,
+      messages: simulation.network.sent,
+      versions: Math.max(0, ...versions),
+      joins: faults.joins,
+      leaves: faults.leaves,
+      crashes: faults.crashes,
+      convergenceMs: this.convergenceMs
+    }
+  }
+
+  /** Whether any one node may lose its memory now: everything that was acknowledged is elsewhere as well. */
+  isHealthy(): boolean {
+    return this.#findProblem() === undefined
+  }
+
+  view(): RingView {
+    const nodes = this.simulation.hosts.flatMap(({ node }) =>
+      node instanceof DrivenRing ? [node.node.inspect()] : []
+    )
+    return { now: this.simulation.now, nodes, staying: this.simulation.staying }
+  }
+
+  #startNodes(): void {
+    const { simulation, faults } = this
+    const { random, queue } = simulation
+    const first = faults.nextName()
+    simulation.start(first, [])
+    for (let i = 1; i < (this.#options.nodes ?? NODES_DEFAULT); i++) {
+      const name = faults.nextName()
+      queue.after(random.run.fraction() * START_MS, () => simulation.start(name, [first]))
+    }
+  }
+
+  /** A person strikes nodes that crashed and will not be back. */
+  #forgetTheDead(): void {
+    const { simulation, faults } = this
+    const dead = simulation.hosts
+      .filter(({ name, state }) => state === 'down' && !faults.restarts.includes(name))
+      .map(({ name }) => name)
+    for (const name of dead) {
+      for (const host of simulation.hosts) {
+        host.input((node, now) => {
+          if (node instanceof DrivenRing) node.node.forget(name, now)
+        })
+      }
+    }
+    simulation.queue.after(FORGET_MS, () => this.#forgetTheDead())
+  }
+
+  #wait(limitMs: number): void {
+    let problem = this.#findProblem()
+    let said = ''
+    const isPending = (): boolean => {
+      problem = this.#findProblem()
+      if (problem === undefined) return !this.workload.idle
+      if (problem.text !== said) this.simulation.note('rest', 'waits', problem.text)
+      said = problem.text
+      return true
+    }
+    if (this.simulation.runWhile(isPending, { stepMs: STEP_MS, limitMs })) return
+    throw new NotSettled(problem?.name ?? 'every request ends', problem?.text ?? 'requests go on')
+  }
+
+  #findProblem(): { name: string; text: string } | undefined {
+    const view = this.view()
+    for (const checker of this.#checkers) {
+      const text = checker.problem?.(view)
+      if (text !== undefined) return { name: checker.name, text }
+    }
+    return undefined
+  }
+
+  #readBack(): void {
+    const { simulation, workload } = this
+    const unread = new Set(workload.keys)
+    workload.readBack((operation) => unread.delete(operation.call.key))
+    const limits = { stepMs: 100, limitMs: READ_BACK_MS_MAX }
+    const done = simulation.runWhile(() => unread.size > 0 || !workload.idle, limits)
+    workload.stop()
+    if (!done) throw new NotSettled('every key can be read', `${unread.size} keys were not`)
+  }
+}
+
+export function runRing(seed: number, options: RingRunOptions = {}): RingOutcome {
+  const run = new RingRun(seed, options)
+  let failure: { result: RingResult; promise: string; message: string } | undefined
+  try {
+    run.run()
+  } catch (error) {
+    failure = classify(error)
+  }
+  return {
+    seed,
+    ...(failure ?? { result: 'passed', promise: '', message: '' }),
+    digest: run.simulation.trace.digest,
+    statistics: run.statistics(),
+    trace: failure === undefined ? [] : run.simulation.trace.last(TRACE_LINES)
+  }
+}
+
+function classify(error: unknown): { result: RingResult; promise: string; message: string } {
+  if (error instanceof BrokenPromise) {
+    return { result: 'broke a promise', promise: error.promise, message: error.message }
+  }
+  if (error instanceof NotSettled) {
+    return { result: 'did not converge', promise: error.promise, message: error.message }
+  }
+  if (error instanceof RunawayError) {
+    return { result: 'did not converge', promise: 'events', message: error.message }
+  }
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  const promise = error instanceof NodeFailure ? error.node : 'the simulator'
+  return { result: 'crashed', promise, message }
+}
