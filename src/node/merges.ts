@@ -4,7 +4,7 @@
  * dropped when all of it has been taken in; until then nothing else happens to it. Where both sides wrote a key since
  * they parted, one of the two is dropped, and that is told.
  */
-import { ByteReader, ByteWriter, latin1Bytes } from '../core/bytes.js'
+import { ByteReader, ByteWriter, compareBytes, latin1Bytes } from '../core/bytes.js'
 import type { CopyCursor } from '../store/copy-cursor.js'
 import { decodeItem, Item } from '../store/item.js'
 import type { Key } from '../store/key.js'
@@ -158,8 +158,13 @@ export class Merges {
       this.#key.set(bytes, view, offset, length, item.placementHash)
       const ref = state.items.findAny(this.#key)
       const own = ref === 0 ? 0 : state.items.versionOf(ref)
-      if (own === version) continue
       const key = item.key.copy()
+      if (own === version) {
+        // Two clocks can give the same version to two values: this node's stays, and that is told, too.
+        const same = this.#isSame(state, ref, payload.subarray(from, reader.offset))
+        if (!same) this.#conflict(state, key, [own, version])
+        continue
+      }
       const raw = encodeArguments([OC_MERGE, key, payload.subarray(from, reader.offset)])
       const taken = this.#copies.write(state, raw)
       // An older one was on both sides before they parted.
@@ -167,6 +172,13 @@ export class Merges {
         this.#conflict(state, key, taken ? [version, own] : [own, version])
     }
     return true
+  }
+
+  #isSame(state: BucketState, ref: number, other: Uint8Array): boolean {
+    const writer = this.#writer
+    writer.reset()
+    state.items.encodeItem(ref, writer)
+    return compareBytes(writer.written(), other) === 0
   }
 
   #conflict(state: BucketState, key: Uint8Array, versions: readonly [number, number]): void {
