@@ -115,10 +115,11 @@ process.on('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
 
 async function startNode(name, ...args) {
-  const options = ['start', '--port', '0', '--name', name, '--log-level', 'warn', ...args]
+  const options = ['start', '--port', '0', '--name', name, '--log-level', 'error', ...args]
   const child = start(process.execPath, ['bin/opencluster', ...options], {
     cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit']
+    // What it says while it leaves is of no interest.
+    stdio: ['ignore', 'pipe', 'ignore']
   })
   child.text = ''
   child.stdout.on('data', (bytes) => (child.text += bytes))

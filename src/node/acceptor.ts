@@ -170,9 +170,17 @@ export class Acceptor {
     const ok = ballot.round <= ROUND_MAX && !this.#declines(register) && state.prepare(ballot)
     this.noteRound(register, state.promised.round)
     const { accepted } = state
-    const value = state.value ?? this.known(register)
+    const value = this.#newest(register, state.value)
     const highest = Math.max(state.promised.round, this.roundOf(register))
     return { register, round: ballot.round, ok, highest, accepted, value: ok ? value : undefined }
+  }
+
+  /** Voters can be known that no ballot has made, when others were struck by hand. */
+  #newest(register: number, accepted: RegisterValue | undefined): RegisterValue | undefined {
+    const known = this.known(register)
+    if (accepted === undefined || known === undefined) return accepted ?? known
+    const isOlder = register === VOTERS_REGISTER && numberOf(known) > numberOf(accepted)
+    return isOlder ? known : accepted
   }
 
   /** Asked about the voters without being one: somebody wants to make it one, and it is on its way out. */

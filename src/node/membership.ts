@@ -24,6 +24,9 @@ export interface MembershipHandlers {
   heard(peer: Peer, voters: number): void
   beatSent(): void
   isVoter(): boolean
+  /** Too few voters can be heard to decide anything; and those who were struck by hand are not waited for any more. */
+  isStuck(): boolean
+  goOn(): void
 }
 
 const EVENTS = { alive: 'joined', leaving: 'leaving', left: 'left' } as const
@@ -238,14 +241,21 @@ export class Membership {
     this.#handlers.gone(peer, how)
   }
 
-  /** A node that will not come back is struck from the members, and so from the voters. */
-  forget(name: string): string | undefined {
+  /**
+   * A node that will not come back is struck from the members, and so from the voters. Where too few voters are left to
+   * decide, that takes force: then whoever says it answers for it that the process has ended.
+   */
+  forget(name: string, force: boolean): string | undefined {
     const { config, peers, members } = this.#cluster
     const record = members.all().find((member) => member.name === name)
     if (record === undefined || record.state === 'left') return `there is no node named ${name}`
     if (name === config.name) return 'this is the node itself; let it leave'
     if (peers.get(record.name)?.dead === false) return `${name} is alive; let it leave`
+    if (this.#handlers.isStuck() && !force) {
+      return `too few voters can be heard to decide without ${name}; if its process has ended for good, forget it with force`
+    }
     this.learn([{ ...record, version: record.version + 1, state: 'left' }])
+    if (force) this.#handlers.goOn()
     return undefined
   }
 

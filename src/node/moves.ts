@@ -66,7 +66,7 @@ export interface MoveHandlers {
   /** The peer may soon hold a bucket for the first time. */
   offering(peer: Peer): void
   /** The target is about to have everything of this bucket. */
-  catchingUp(state: BucketState, peer: Peer): void
+  catchingUp(state: BucketState, peer: Peer, role: 'primary' | 'backup'): void
   /** Requests of this bucket may go on. */
   release(state: BucketState): void
   /** A move has ended, well or not: time to look for the next one. */
@@ -365,7 +365,7 @@ export class Moves {
     if (!out.cursor.done) return
     const { forwarding, seq, partedVersion: parted } = out.state
     if (forwarding !== undefined) forwarding.complete = true
-    this.#handlers.catchingUp(out.state, out.peer)
+    this.#handlers.catchingUp(out.state, out.peer, out.role)
     out.frame = peers.send(out.peer, { kind: 'caughtUp', move: out.id, seq, parted }, now)
     this.#enter(out, 'caught up')
   }

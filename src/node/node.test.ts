@@ -267,6 +267,40 @@ describe('a node that hears no majority', () => {
   })
 })
 
+describe('voters of which more than half ended at once', () => {
+  it.each([3, 5])('are struck by hand with force, %i of them, and the others go on', (count) => {
+    const cluster = new MiniCluster({ lostAfterMs: 2000, policy: 'majority' })
+    const nodes = cluster.startAll(...['a', 'b', 'c', 'd', 'e'].slice(0, count))
+    const survivors = nodes.slice(0, Math.floor(count / 2))
+    const ended = nodes.slice(survivors.length)
+    const [a] = survivors
+    cluster.runUntil(() => a.node.inspect().voters.voters.length === count)
+    fill(cluster.client(a))
+    for (const node of ended) node.kill()
+    cluster.run(3000)
+    expect(a.node.inspect().voters.mayServe).toBe(false)
+    const forget = (name: string, force: boolean): string | undefined => {
+      let problem: string | undefined
+      a.input((node, now) => (problem = node.forget(name, now, force)))
+      return problem
+    }
+    expect(forget(ended[0].name, false)).toMatch(/with force/)
+    expect(a.node.inspect().voters.mayServe).toBe(false)
+    for (const { name } of ended) expect(forget(name, true)).toBe(undefined)
+    cluster.runUntil(() => survivors.every((at) => at.node.inspect().voters.settled))
+    cluster.run(8000)
+    for (const at of survivors) {
+      const client = cluster.client(at)
+      for (const key of KEYS) expect(client.call('SET', key, 'again')).toBe('OK')
+    }
+    expect(survivors.flatMap((at) => at.eventsOf('lost')).length).toBeGreaterThan(0)
+    if (survivors.length > 1) expect(cluster.differences()).toEqual([])
+    // And voters change as ever: a newcomer votes.
+    cluster.start('z', { join: ['a'] })
+    cluster.runUntil(() => a.node.inspect().voters.voters.some(({ name }) => name === 'z'))
+  })
+})
+
 describe('a node that leaves', () => {
   it('gives away everything and may go', () => {
     const cluster = new MiniCluster()

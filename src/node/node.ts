@@ -99,15 +99,18 @@ export class Node implements Cluster {
       leaseChanged: () => this.#requests.rowsChanged(this.#now)
     })
     this.#watches = new Watches(this)
-    this.#copies = new Copies(this, (state, call) => this.#watches.notify(state, call))
+    this.#copies = new Copies(this, (state, call) => {
+      this.#requests.changed(state, call)
+      this.#watches.notify(state, call)
+    })
     this.#merges = new Merges(this, this.#copies)
     this.#requests = new Requests(this, this.#copies, this.#watches)
     const rules = new CurrentRules()
     this.#moves = new Moves(this, rules, {
       offering: (peer) => this.#watches.relay(peer),
-      catchingUp: (state, peer) => {
+      catchingUp: (state, peer, role) => {
         this.#watches.handOn(state, peer)
-        this.#requests.handOn(state, peer)
+        this.#requests.handOn(state, peer, role)
       },
       release: (state) => this.#requests.releaseHeld(state, this.#now),
       ended: (done) => (done ? this.#balancer.wake() : this.#balancer.backOff()),
@@ -197,9 +200,9 @@ export class Node implements Cluster {
   }
 
   /** Strikes a node that will not come back; says why it cannot be. */
-  forget(name: string, now: number): string | undefined {
+  forget(name: string, now: number, force = false): string | undefined {
     this.#now = now
-    return this.#membership.forget(name)
+    return this.#membership.forget(name, force)
   }
 
   tick(now: number): void {
@@ -236,6 +239,7 @@ export class Node implements Cluster {
     this.#moves.pump()
     this.#agreement.flush()
     this.#watches.flush()
+    this.#requests.flush()
     this.peers.flush(now)
   }
 
@@ -392,7 +396,9 @@ export class Node implements Cluster {
         this.#voting.compare(peer, version)
       },
       beatSent: () => this.#voting.beatSent(),
-      isVoter: () => this.#voting.mayBeVoter
+      isVoter: () => this.#voting.mayBeVoter,
+      isStuck: () => this.#voting.isStuck,
+      goOn: () => this.#voting.goOn()
     })
   }
 
@@ -487,6 +493,9 @@ export class Node implements Cluster {
         return true
       case 'ready':
         this.#requests.onReady(message.id)
+        return true
+      case 'invalidate':
+        this.#requests.onInvalidate(message.key, message.by)
         return true
       case 'clock':
         this.#requests.onClock(peer, message.ms)

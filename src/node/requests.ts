@@ -100,6 +100,8 @@ export class Requests {
     this.#errands.feed.remove(id)
     this.#errands.observer.forget(session)
     this.#errands.pubsub.forget(session)
+    this.#errands.tracking.off(session)
+    this.#errands.maintenance.off(session)
   }
 
   request(id: number, bytes: Uint8Array, _now: number): void {
@@ -193,6 +195,22 @@ export class Requests {
     this.#finishTurn()
   }
 
+  /** The node itself wrote, or another for whom the copy here is a backup. */
+  changed(state: BucketState, call: Call): void {
+    const { tracking } = this.#errands
+    tracking.writer = ''
+    if (tracking.size > 0 && state.role === 'primary') tracking.executed(state, call)
+  }
+
+  /** The end of a turn: behind all answers. */
+  flush(): void {
+    if (this.#errands.tracking.hasPending) this.#errands.tracking.flush()
+  }
+
+  onInvalidate(key: string, by: string): void {
+    this.#errands.tracking.invalidate(key, by)
+  }
+
   onClock(peer: Peer, ms: number): void {
     this.#errands.lanes.setClock(peer, ms)
   }
@@ -207,8 +225,9 @@ export class Requests {
   }
 
   /** Forwarded writes that the target of a move has to know of. */
-  handOn(state: BucketState, peer: Peer): void {
+  handOn(state: BucketState, peer: Peer, role: 'primary' | 'backup'): void {
     this.#errands.once.handOn(state, peer)
+    if (role === 'primary') this.#errands.maintenance.migrating(state)
   }
 
   onNotes(peer: Peer, message: Extract<Message, { kind: 'notes' }>): void {
@@ -238,6 +257,8 @@ export class Requests {
     this.#errands.feed.rowsChanged()
     dropMisplacedShards(this.#errands)
     this.#errands.followBuckets()
+    this.#errands.tracking.rowsChanged()
+    this.#errands.maintenance.rowsChanged()
     for (const session of [...this.#errands.parked]) this.#retry(session)
     this.#finishTurn()
   }
@@ -404,7 +425,8 @@ export class Requests {
       if (this.#copies.isCongested(state) || this.#errands.areWritesPaused) return false
       // One that may have been executed before is looked at more closely.
       if (remote !== undefined && this.#errands.mayBeRepeated(state, remote)) return false
-    }
+      this.#errands.setWriter(session)
+    } else if (remote?.turns[0] === 1) return false
     this.#statistics.commands++
     this.#statistics.calls[command.place]++
     const call = this.#call

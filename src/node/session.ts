@@ -7,7 +7,7 @@
 import type { RequestParser } from '../wire/resp/request-parser.js'
 import type { Protocol } from '../wire/resp/reply-writer.js'
 import type { Table } from '../core/table.js'
-import { ClientState, type Subscriptions } from './door/client-state.js'
+import { ClientState, type ClientTracking, type Subscriptions } from './door/client-state.js'
 import { InputBuffer } from './door/input-buffer.js'
 import type { Unblocking } from '../wire/peer/door.js'
 import type { Peer } from './peers.js'
@@ -75,6 +75,8 @@ export class Slot extends Segment {
   blocking: Blocked | undefined
   /** After this it is not executed here any more, since it may be elsewhere; 0: there is no such time. */
   untilMs = 0
+  /** Its client caches what it reads. */
+  tracks = false
   /** It has been on its way to another node, which may have executed it. */
   sentOn = false
   /** Set when it is sent on: whether it may change something. */
@@ -182,6 +184,10 @@ export class Session {
     return this.#client?.subscriptions
   }
 
+  get tracking(): ClientTracking | undefined {
+    return this.#client?.tracking
+  }
+
   get isClusterAware(): boolean {
     return this.#client?.clusterAware === true
   }
@@ -242,7 +248,10 @@ export class Session {
     const client = this.#client
     this.aside =
       client !== undefined &&
-      (client.replies !== 'on' || client.transaction !== undefined || this.isListening)
+      (client.replies !== 'on' ||
+        client.transaction !== undefined ||
+        this.isListening ||
+        client.tracking !== undefined)
   }
 
   /** It hears what others publish, and in RESP2 can hardly say anything else meanwhile. */

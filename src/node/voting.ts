@@ -9,6 +9,7 @@ import { Grant, leaseEnd, waitOf } from '../core/membership/lease.js'
 import {
   decidesByMajority,
   findVoter,
+  majorityOf,
   planVoters,
   type NextVoters,
   type Candidate,
@@ -88,6 +89,29 @@ export class Voting {
   get leaseWaitMs(): number {
     const { leaseMs, driftMax } = this.#cluster.config
     return this.byMajority ? waitOf(leaseMs, driftMax) : 0
+  }
+
+  /** Whether so many voters cannot be heard that the others cannot decide anything. */
+  get isStuck(): boolean {
+    const live = this.set.voters.filter((voter) => this.#isLive(voter))
+    return this.byMajority && live.length < majorityOf(this.set)
+  }
+
+  /**
+   * Voters that were struck by hand have ended for good, whoever struck them says: the others go on without them, even
+   * if they were the majority. This is the one decision that no quorum makes.
+   */
+  goOn(): void {
+    const { config, members } = this.#cluster
+    const remains = ({ name, life }: Voter): boolean => {
+      const record = members.get(name)
+      return record !== undefined && record.state !== 'left' && record.life === life
+    }
+    const left = this.set.voters.filter(remains)
+    if (left.length === this.set.voters.length) return
+    const voters = left.length > 0 ? left : [{ name: config.name, life: config.life }]
+    const version = Math.max(this.#agreement.seen, this.set.version) + 1
+    this.learn({ ...this.set, version, settled: false, voters }, 'the others were struck by hand')
   }
 
   learn(set: VoterSet, reason: string): void {

@@ -21,7 +21,7 @@ export interface AdminOptions {
   /** Resolves when the node has left, with what it could not hand over. */
   readonly leave: () => Promise<{ readonly left: boolean; readonly copies: number }>
   /** Why the node cannot be struck, if it cannot. */
-  readonly forget: (name: string) => string | undefined
+  readonly forget: (name: string, force: boolean) => string | undefined
   readonly isOwn: (nonce: string) => boolean
 }
 
@@ -100,7 +100,7 @@ export class AdminConversation {
         return false
       case 'OC.FORGET':
         this.patient = true
-        this.#forget(words[1] ?? '')
+        this.#forget(words[1] ?? '', words[2]?.toUpperCase() === 'FORCE')
         return false
       case 'OC.LINK':
         this.#greet(words)
@@ -120,10 +120,10 @@ export class AdminConversation {
     return false
   }
 
-  #forget(name: string): void {
+  #forget(name: string, force: boolean): void {
     if (!this.#isNear('OC.FORGET')) return
-    this.#options.log.info('asked to forget a node', { from: this.#port.from, name })
-    const problem = this.#options.forget(name)
+    this.#options.log.info('asked to forget a node', { from: this.#port.from, name, force })
+    const problem = this.#options.forget(name, force)
     this.#answer((reply) => (problem === undefined ? reply.ok() : reply.error(`ERR ${problem}`)))
   }
 

@@ -72,10 +72,10 @@ export class Driver {
   }
 
   /** Strikes a node that will not come back; says why not, if it cannot be. */
-  forget(name: string): string | undefined {
+  forget(name: string, force = false): string | undefined {
     let problem: string | undefined
     this.#input((now) => {
-      problem = this.node.forget(name, now)
+      problem = this.node.forget(name, now, force)
     })
     return problem
   }

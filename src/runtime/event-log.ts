@@ -9,15 +9,32 @@ export function logEvent(log: Log, event: NodeEvent): void {
     case 'leaving':
     case 'left':
     case 'returned':
-    case 'split':
-    case 'voters':
       log.info(kind, rest as Fields)
       return
+    case 'split':
+      log.info(kind, { buckets: event.mask + 1, reason: event.reason })
+      return
+    case 'voters':
+      log.info(kind, { ...rest, voters: event.voters.join(',') } as Fields)
+      return
     case 'died':
-      log.warn(kind, rest as Fields)
+      log.warn(kind, { node: event.node, reason: 'nothing was heard of it for too long' })
+      return
+    case 'promoted': {
+      const { bucket, epoch, instead } = event
+      log.decision('took over', { bucket, epoch, instead, reason: `${instead} is gone` })
+      return
+    }
+    case 'stage':
+      logStage(log, event)
       return
     case 'lost':
       log.error('a bucket was lost with all its copies', rest as Fields)
+      return
+    case 'conflict':
+      log.limited('conflict', 'both sides of a cut wrote a key; the newer version stays', {
+        ...(rest as Fields)
+      })
       return
     case 'peerError': {
       const { node, reason } = event
@@ -30,4 +47,13 @@ export function logEvent(log: Log, event: NodeEvent): void {
     default:
       log.debug(kind, rest as Fields)
   }
+}
+
+/** A move is one decision; its stages are details. */
+function logStage(log: Log, event: Extract<NodeEvent, { kind: 'stage' }>): void {
+  const { bucket, from, to, role, stage, sent, isSwitch, reason } = event
+  const copy = isSwitch ? 'role' : role
+  if (stage === 'done') log.decision('moved', { bucket, copy, from, to, items: sent, reason })
+  else if (stage === 'cancelled') log.decision('move cancelled', { bucket, copy, from, to, reason })
+  else log.debug('move', { bucket, copy, from, to, stage, items: sent, reason })
 }

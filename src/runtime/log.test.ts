@@ -47,3 +47,20 @@ test('what strangers cause is told once in ten seconds, with the rest counted', 
   log.limited('bad', 'bad bytes')
   expect(lines.at(-1)).toContain('bad bytes suppressed=4')
 })
+
+test('decisions are told with their reasons, a few a second, and the others counted', () => {
+  const { log, lines, time } = open('info', 'json')
+  for (let bucket = 0; bucket < 50; bucket++) log.decision('moved', { bucket, reason: 'r' })
+  expect(lines).toHaveLength(10)
+  expect(JSON.parse(lines[9])).toMatchObject({ message: 'moved', bucket: 9, reason: 'r' })
+  time.ms = 999
+  log.sweep()
+  expect(lines).toHaveLength(10)
+  time.ms = 1000
+  log.sweep()
+  log.sweep()
+  expect(lines).toHaveLength(11)
+  expect(JSON.parse(lines[10])).toMatchObject({ message: 'moved', more: 40 })
+  log.decision('moved', { bucket: 1, reason: 'r' })
+  expect(lines).toHaveLength(12)
+})

@@ -1,6 +1,7 @@
 /**
  * One line an event on stderr, for people or as JSON. Hand-written, because this is all a node needs: a
- * level, a message, a few fields, and a lid on what strangers can make it write.
+ * level, a message, a few fields, a lid on what strangers can make it write, and one on its own decisions, of which a
+ * rebalancing makes hundreds a second.
  */
 import type { LOG_FORMATS, LOG_LEVELS } from '../config/options.js'
 
@@ -25,6 +26,9 @@ const RANKS: Readonly<Record<LogLevel, number>> = {
 }
 /** The same limited line comes at most once in this time. */
 const LIMIT_MS = 10_000
+/** Decisions of one kind that are told in a second; the others are counted. */
+const PACED_MS = 1000
+const PACED_MAX = 10
 /** Kinds of limited lines that are remembered. */
 const LIMITED_MAX = 1000
 
@@ -33,6 +37,7 @@ export class Log {
   readonly #rank: number
   readonly #now: () => number
   readonly #limited = new Map<string, { sinceMs: number; held: number }>()
+  readonly #paced = new Map<string, { sinceMs: number; told: number; held: number }>()
 
   constructor(options: LogOptions) {
     this.#options = options
@@ -54,6 +59,35 @@ export class Log {
 
   error(message: string, fields?: Fields): void {
     this.#put('error', message, fields)
+  }
+
+  /** For what the node decides: each with its reason, a few of a kind a second, the others as a number (`sweep`). */
+  decision(message: string, fields: Fields): void {
+    const now = this.#now()
+    let pace = this.#paced.get(message)
+    if (pace === undefined || now - pace.sinceMs >= PACED_MS) {
+      if (pace !== undefined) this.#tellHeld(message, pace.held)
+      pace = { sinceMs: now, told: 0, held: 0 }
+      this.#paced.set(message, pace)
+    }
+    if (pace.told < PACED_MAX) {
+      pace.told++
+      this.#put('info', message, fields)
+    } else pace.held++
+  }
+
+  /** To be called now and then: says how many decisions were left out. */
+  sweep(): void {
+    const now = this.#now()
+    for (const [message, { sinceMs, held }] of this.#paced) {
+      if (now - sinceMs < PACED_MS) continue
+      this.#paced.delete(message)
+      this.#tellHeld(message, held)
+    }
+  }
+
+  #tellHeld(message: string, held: number): void {
+    if (held > 0) this.#put('info', message, { more: held })
   }
 
   /** For what strangers can cause: once in ten seconds a kind, with the number of those left out. */

@@ -202,6 +202,7 @@ class Runtime implements RunningNode, NodeAccess {
     this.#sweep = setInterval(() => {
       tcp.sweep()
       links.sweep()
+      log.sweep()
     }, SWEEP_MS)
     const joined = new Promise<void>((resolve, reject) => (this.#joined = { resolve, reject }))
     driver.start()
@@ -277,8 +278,8 @@ class Runtime implements RunningNode, NodeAccess {
     return () => this.#listeners.delete(listener)
   }
 
-  forget(name: string): string | undefined {
-    return this.#driver?.forget(name)
+  forget(name: string, force = false): string | undefined {
+    return this.#driver?.forget(name, force)
   }
 
   async leave(options: LeaveOptions = {}): Promise<Departure> {
@@ -380,7 +381,7 @@ class Runtime implements RunningNode, NodeAccess {
         status: () => this.status(),
         report: (since) => this.report(since),
         leave: () => this.#depart({}),
-        forget: (name) => this.forget(name),
+        forget: (name, force) => this.forget(name, force),
         isOwn: (nonce) => this.#links?.isOwn(nonce) === true
       }
     })

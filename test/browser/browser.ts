@@ -17,7 +17,7 @@ const FLAGS = [
 ]
 
 const root = join(import.meta.dirname, '..', '..')
-const screenshots = join(root, 'dist', 'screenshots')
+const screenshots = join(root, 'coverage', 'screenshots')
 
 /** Without it the tests that need it are left out, except where everything has to be there. */
 export const hasBrowser = install() || process.env.CI === 'true'
@@ -72,7 +72,7 @@ export class TestBrowser {
   }
 }
 
-/** Kept for people: in dist/screenshots, and with UPDATE_DOCS=1 also where the documentation shows it. */
+/** Kept for people: in coverage/screenshots, and with UPDATE_DOCS=1 also where the documentation shows it. */
 export async function photograph(page: Page, name: string): Promise<void> {
   mkdirSync(screenshots, { recursive: true })
   await page.screenshot({ path: join(screenshots, `${name}.png`) })

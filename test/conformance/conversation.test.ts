@@ -5,6 +5,7 @@
  *
  *   n> command      client n sends it; words may be quoted as in redis-cli
  *   wait ms         time passes
+ *   $idn            in a command stands for the number of client n
  *   ~n> command     the lines that other clients receive may come in any order
  *   #               a remark
  */
@@ -60,7 +61,6 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** Numbers of clients differ between servers. */
 function essence(text: string, unordered: boolean): string {
   if (!unordered) return text
   return text
@@ -79,9 +79,12 @@ describe('several clients of three nodes and of Redis are told alike', () => {
       const { port } = server
       const ours = Array.from({ length: CLIENTS }, (_, i) => door.client(door.nodes[i % 3]))
       const theirs = Array.from({ length: CLIENTS }, () => new RedisClient(port))
+      const ids: [string, string][] = []
       const send = (client: number, args: readonly string[]): void => {
-        ours[client].send(...args)
-        theirs[client].socket.write(encode(args))
+        const named = (side: number): string[] =>
+          args.map((word) => word.replace(/^\$id(\d)$/, (_, n: string) => ids[Number(n)][side]))
+        ours[client].send(...named(0))
+        theirs[client].socket.write(encode(named(1)))
       }
       const settle = async (ms: number): Promise<void> => {
         door.cluster.run(ms)
@@ -95,6 +98,13 @@ describe('several clients of three nodes and of Redis are told alike', () => {
         takeOurs(ours[i])
         theirs[i].take()
       }
+      for (let i = 0; i < CLIENTS; i++) send(i, ['CLIENT', 'ID'])
+      await settle(QUIET_MS * 2)
+      for (let i = 0; i < CLIENTS; i++) {
+        ids.push([takeOurs(ours[i]).slice(1, -2), theirs[i].take().slice(1, -2)])
+      }
+      const hide = (text: string, side: number): string =>
+        ids.reduce((shown, id, i) => shown.replaceAll(`:${id[side]}\r\n`, `:id${i}\r\n`), text)
       const differences: string[] = []
       for (const raw of readFileSync(new URL(name, FOLDER), 'utf8').split('\n')) {
         const line = raw.trim()
@@ -106,7 +116,7 @@ describe('several clients of three nodes and of Redis are told alike', () => {
         const loose = said?.[1]
         await settle(QUIET_MS)
         for (let i = 0; i < CLIENTS; i++) {
-          const [our, their] = [takeOurs(ours[i]), theirs[i].take()]
+          const [our, their] = [hide(takeOurs(ours[i]), 0), hide(theirs[i].take(), 1)]
           if (essence(our, loose === '~') === essence(their, loose === '~')) continue
           differences.push(
             `${line}\n  client ${i}\n  ours   ${JSON.stringify(our)}\n  theirs ${JSON.stringify(their)}`

@@ -33,6 +33,8 @@ export class MiniClient {
   readonly at: MiniNode
   readonly replies: ReplyValue[] = []
   readonly pushes: ReplyValue[][] = []
+  /** Replies and pushes as they came. */
+  readonly seen: (ReplyValue | { readonly push: ReplyValue[] })[] = []
   hungUp = false
   /** The node does not want to read from it for now. */
   paused = false
@@ -40,8 +42,14 @@ export class MiniClient {
   unread = 0
   readonly #cluster: MiniCluster
   readonly #parser = new ReplyParser({
-    onReply: (value) => this.replies.push(value),
-    onPush: (items) => this.pushes.push(items)
+    onReply: (value) => {
+      this.replies.push(value)
+      this.seen.push(value)
+    },
+    onPush: (items) => {
+      this.pushes.push(items)
+      this.seen.push({ push: items })
+    }
   })
 
   constructor(cluster: MiniCluster, at: MiniNode, session: number) {

@@ -5,7 +5,7 @@
  */
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { LiveNode } from '../../src/server/live/protocol.js'
-import { CELL, CELL_KINDS } from './cells.js'
+import { CELL, CELL_KINDS, NO_COLUMN, type Column } from './cells.js'
 import { formatBucket, formatBytes, formatCount, plural } from './format.js'
 import { found, looked, moves, nodes, picture, rows } from './model.js'
 import { openNode } from './node-dialog.js'
@@ -52,10 +52,11 @@ export function BucketMap() {
 }
 
 function NodeColumn({ node }: { node: LiveNode }) {
-  const cells = picture.value.cells.get(node.name) ?? new Uint8Array(0)
-  const [primaries, backups] = countRoles(node.name)
-  const most = Math.max(1, ...nodes.value.map(({ name }) => sum(countRoles(name))))
-  const level = { primaries: (100 * primaries) / most, backups: (100 * backups) / most }
+  const { columns } = picture.value
+  const column = columns.get(node.name) ?? NO_COLUMN
+  const { primaries, backups } = column
+  let most = 1
+  for (const other of columns.values()) most = Math.max(most, other.primaries + other.backups)
   return (
     <article class={`column ${node.state}`} data-node={node.name}>
       <header>
@@ -69,10 +70,10 @@ function NodeColumn({ node }: { node: LiveNode }) {
         </span>
       </header>
       <div class="level" title={`${primaries} primaries, ${backups} backups`}>
-        <i class="p" style={{ width: `${level.primaries}%` }} />
-        <i class="b" style={{ width: `${level.backups}%` }} />
+        <i class="p" style={{ width: `${(100 * primaries) / most}%` }} />
+        <i class="b" style={{ width: `${(100 * backups) / most}%` }} />
       </div>
-      <Cells node={node} cells={cells} />
+      <Cells node={node} column={column} />
       <footer>
         <span>{node.items === null ? '–' : `${formatCount(node.items)} items`}</span>
         <span>{node.bytes === null ? '–' : formatBytes(node.bytes)}</span>
@@ -81,8 +82,9 @@ function NodeColumn({ node }: { node: LiveNode }) {
   )
 }
 
-function Cells({ node, cells }: { node: LiveNode; cells: Uint8Array }) {
+function Cells({ node, column }: { node: LiveNode; column: Column }) {
   const canvas = useRef<HTMLCanvasElement>(null)
+  const { cells } = column
   const size = cells.length
   const side = sideOf(size)
   const colours = theme.value
@@ -92,10 +94,10 @@ function Cells({ node, cells }: { node: LiveNode; cells: Uint8Array }) {
   const bucketAt = (event: PointerEvent): number | undefined => {
     const box = canvas.current?.getBoundingClientRect()
     if (box === undefined) return undefined
-    const column = Math.floor(((event.clientX - box.left) / box.width) * side)
-    const row = Math.floor(((event.clientY - box.top) / box.height) * side)
-    const bucket = row * side + column
-    return column >= 0 && column < side && bucket >= 0 && bucket < size ? bucket : undefined
+    const x = Math.floor(((event.clientX - box.left) / box.width) * side)
+    const y = Math.floor(((event.clientY - box.top) / box.height) * side)
+    const bucket = y * side + x
+    return x >= 0 && x < side && bucket >= 0 && bucket < size ? bucket : undefined
   }
   const onKey = (event: KeyboardEvent): void => {
     const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -side, ArrowDown: side }[event.key]
@@ -109,28 +111,23 @@ function Cells({ node, cells }: { node: LiveNode; cells: Uint8Array }) {
       class="cells"
       tabIndex={0}
       role="img"
-      aria-label={describeColumn(node, cells)}
+      aria-label={describeColumn(node, column)}
       onKeyDown={onKey}
       onFocus={() => (looked.value ??= 0)}
       onPointerMove={(event) => (looked.value = bucketAt(event))}
       onPointerLeave={() => (looked.value = undefined)}
     >
       <canvas ref={canvas} class={size > LETTERS_MAX ? 'dense' : ''} />
-      <Marker bucket={looked.value} side={side} kind="looked" />
-      <Marker bucket={found.value} side={side} kind="found" />
+      <Marker bucket={looked} side={side} kind="looked" />
+      <Marker bucket={found} side={side} kind="found" />
     </div>
   )
 }
 
-function Marker({
-  bucket,
-  side,
-  kind
-}: {
-  bucket: number | undefined
-  side: number
-  kind: string
-}) {
+/** It reads the signal itself: pointing at a cell must not draw the columns again. */
+function Marker(props: { bucket: typeof looked; side: number; kind: string }) {
+  const bucket = props.bucket.value
+  const { side, kind } = props
   if (bucket === undefined) return null
   const part = 100 / side
   const place = { left: `${(bucket % side) * part}%`, top: `${Math.floor(bucket / side) * part}%` }
@@ -140,13 +137,42 @@ function Marker({
 function draw(canvas: HTMLCanvasElement, cells: Uint8Array): void {
   const context = canvas.getContext('2d')
   if (context === null) return
+  if (cells.length > LETTERS_MAX) drawDots(canvas, context, cells)
+  else drawLetters(canvas, context, cells)
+}
+
+/** A pixel a cell, which the style sheet makes larger. */
+function drawDots(
+  canvas: HTMLCanvasElement,
+  context: CanvasRenderingContext2D,
+  cells: Uint8Array
+): void {
   const side = sideOf(cells.length)
-  const dense = cells.length > LETTERS_MAX
-  const scale = dense ? 1 : CELL_PIXELS
+  canvas.width = side
+  canvas.height = side
+  const colours = Object.values(COLOURS).map((name) => parseColour(colour(name)))
+  const image = context.createImageData(side, side)
+  cells.forEach((cell, bucket) => image.data.set(colours[cell], bucket * 4))
+  context.putImageData(image, 0, 0)
+}
+
+/** `#rrggbb`, as the style sheet has all of them. */
+function parseColour(text: string): [number, number, number, number] {
+  const value = Number.parseInt(text.slice(1), 16)
+  return [value >> 16, (value >> 8) & 0xff, value & 0xff, 0xff]
+}
+
+function drawLetters(
+  canvas: HTMLCanvasElement,
+  context: CanvasRenderingContext2D,
+  cells: Uint8Array
+): void {
+  const side = sideOf(cells.length)
+  const scale = CELL_PIXELS
   canvas.width = side * scale
   canvas.height = side * scale
   const colours = Object.values(COLOURS).map(colour)
-  const gap = dense ? 0 : scale / 11
+  const gap = scale / 11
   const ink = { strong: colour('cell-ink-strong'), weak: colour('cell-ink-weak') }
   context.textAlign = 'center'
   context.textBaseline = 'middle'
@@ -155,10 +181,6 @@ function draw(canvas: HTMLCanvasElement, cells: Uint8Array): void {
     const x = (bucket % side) * scale
     const y = Math.floor(bucket / side) * scale
     context.fillStyle = colours[cell]
-    if (dense) {
-      context.fillRect(x, y, 1, 1)
-      return
-    }
     context.beginPath()
     context.roundRect(x + gap / 2, y + gap / 2, scale - gap, scale - gap, scale / 8)
     context.fill()
@@ -196,7 +218,7 @@ function Inspector() {
   }
   const [primary, ...backups] = holders
   const kinds = nodes.value.flatMap(({ name }) => {
-    const cell = picture.value.cells.get(name)?.[bucket] ?? CELL.none
+    const cell = picture.value.columns.get(name)?.cells[bucket] ?? CELL.none
     return cell === CELL.none ? [] : [`${name}: ${NAMES.get(cell) ?? ''}`]
   })
   const move = moves.value.find((one) => one.bucket === bucket)
@@ -211,26 +233,9 @@ function Inspector() {
   )
 }
 
-function describeColumn(node: LiveNode, cells: Uint8Array): string {
-  const counts = new Map<number, number>()
-  for (const cell of cells) counts.set(cell, (counts.get(cell) ?? 0) + 1)
-  const parts = CELL_KINDS.flatMap(({ cell, name }) => {
-    const count = counts.get(cell)
-    return count === undefined ? [] : [`${count} ${name}`]
-  })
+function describeColumn(node: LiveNode, { counts }: Column): string {
+  const parts = CELL_KINDS.flatMap(({ cell, name }) =>
+    counts[cell] === 0 ? [] : [`${counts[cell]} ${name}`]
+  )
   return `${node.name}, ${node.state}: ${parts.join(', ') || 'no buckets'}. Arrow keys go from bucket to bucket.`
-}
-
-function countRoles(name: string): [number, number] {
-  let [primaries, backups] = [0, 0]
-  for (const holders of rows.value) {
-    const place = holders.indexOf(name)
-    if (place === 0) primaries++
-    else if (place > 0) backups++
-  }
-  return [primaries, backups]
-}
-
-function sum([a, b]: [number, number]): number {
-  return a + b
 }

@@ -11,7 +11,7 @@ const column = (
   name: string,
   rows: string[][],
   moves: Parameters<typeof drawPicture>[0]['moves'] = []
-) => [...drawPicture({ rows, nodes, moves, copies: 2 }).cells.get(name)!]
+) => [...drawPicture({ rows, nodes, moves, copies: 2 }).columns.get(name)!.cells]
 
 describe('the picture', () => {
   test('shows roles, single copies, and what a dead node held', () => {
@@ -22,8 +22,8 @@ describe('the picture', () => {
   })
 
   test('one copy is enough where one is wanted', () => {
-    const { cells, counts } = drawPicture({ rows: [['a']], nodes, moves: [], copies: 1 })
-    expect([...cells.get('a')!]).toEqual([CELL.primary])
+    const { columns, counts } = drawPicture({ rows: [['a']], nodes, moves: [], copies: 1 })
+    expect([...columns.get('a')!.cells]).toEqual([CELL.primary])
     expect(counts[CELL.alone]).toBe(0)
   })
 
@@ -37,6 +37,19 @@ describe('the picture', () => {
     expect(column('c', rows, [move])).toEqual([CELL.arriving, 0])
     expect(column('c', rows, [{ ...move, kind: 'role' }])).toEqual([0, 0])
   })
+})
+
+test('a column that has not changed is the same object', () => {
+  const rows = [
+    ['a', 'b'],
+    ['a', 'b']
+  ]
+  const before = drawPicture({ rows, nodes, moves: [], copies: 2 })
+  const after = drawPicture({ rows: [['a', 'b'], ['a']], nodes, moves: [], copies: 2 }, before)
+  expect(after.columns.get('c')).toBe(before.columns.get('c'))
+  expect(after.columns.get('b')).not.toBe(before.columns.get('b'))
+  expect(after.columns.get('a')).toMatchObject({ primaries: 2, backups: 0 })
+  expect(after.counts).toEqual([3, 1, 1, 1, 0, 0, 0, 0])
 })
 
 describe('flights', () => {

@@ -47,11 +47,27 @@ export const CELL_KINDS: readonly CellKind[] = [
 /** Holders of a bucket, the primary first; an empty name for nobody. */
 export type Holders = readonly string[]
 
+/** A node's column. The same object as before where nothing has changed, so that nothing is drawn again. */
+export interface Column {
+  /** By bucket. */
+  readonly cells: Uint8Array
+  /** How many there are of each kind, by kind. */
+  readonly counts: readonly number[]
+  /** By the rows, whether the node lives or not. */
+  readonly primaries: number
+  readonly backups: number
+}
+
 export interface Picture {
-  /** By name of the node, then by bucket. */
-  readonly cells: ReadonlyMap<string, Uint8Array>
-  /** How many cells of each kind there are, by kind. */
-  readonly counts: Readonly<Record<number, number>>
+  readonly columns: ReadonlyMap<string, Column>
+  readonly counts: readonly number[]
+}
+
+export const NO_COLUMN: Column = {
+  cells: new Uint8Array(0),
+  counts: Object.values(CELL).map(() => 0),
+  primaries: 0,
+  backups: 0
 }
 
 export interface PictureInput {
@@ -61,8 +77,10 @@ export interface PictureInput {
   readonly copies: number
 }
 
-export function drawPicture({ rows, nodes, moves, copies }: PictureInput): Picture {
+export function drawPicture(input: PictureInput, before?: Picture): Picture {
+  const { rows, nodes, moves, copies } = input
   const cells = new Map(nodes.map(({ name }) => [name, new Uint8Array(rows.length)]))
+  const roles = new Map(nodes.map(({ name }) => [name, { primaries: 0, backups: 0 }]))
   const living = new Set<string>()
   for (const { name, state } of nodes)
     if (state === 'alive' || state === 'leaving') living.add(name)
@@ -70,10 +88,11 @@ export function drawPicture({ rows, nodes, moves, copies }: PictureInput): Pictu
     let alive = 0
     for (const name of holders) if (living.has(name)) alive++
     holders.forEach((name, place) => {
-      const column = cells.get(name)
-      if (column !== undefined) {
-        column[bucket] = judge({ alive, lives: living.has(name), first: place === 0, copies })
-      }
+      const [column, held] = [cells.get(name), roles.get(name)]
+      if (column === undefined || held === undefined) return
+      if (place === 0) held.primaries++
+      else held.backups++
+      column[bucket] = judge({ alive, lives: living.has(name), first: place === 0, copies })
     })
   })
   for (const { bucket, from, to, kind } of moves) {
@@ -82,7 +101,30 @@ export function drawPicture({ rows, nodes, moves, copies }: PictureInput): Pictu
     if (source !== undefined && kind === 'primary') source[bucket] = CELL.moving
     if (target?.[bucket] === CELL.none) target[bucket] = CELL.arriving
   }
-  return { cells, counts: countCells(cells) }
+  const columns = new Map<string, Column>()
+  const counts = [...NO_COLUMN.counts]
+  for (const [name, own] of cells) {
+    const column = finish(own, roles.get(name) ?? NO_COLUMN, before?.columns.get(name))
+    columns.set(name, column)
+    column.counts.forEach((count, cell) => (counts[cell] += count))
+  }
+  return { columns, counts }
+}
+
+function finish(
+  cells: Uint8Array,
+  { primaries, backups }: Pick<Column, 'primaries' | 'backups'>,
+  before: Column | undefined
+): Column {
+  const same = before?.primaries === primaries && before.backups === backups
+  if (same && isSame(before.cells, cells)) return before
+  const counts = [...NO_COLUMN.counts]
+  for (const cell of cells) counts[cell]++
+  return { cells, counts, primaries, backups }
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((cell, place) => cell === b[place])
 }
 
 function judge(copy: { alive: number; lives: boolean; first: boolean; copies: number }): Cell {
@@ -90,15 +132,6 @@ function judge(copy: { alive: number; lives: boolean; first: boolean; copies: nu
   if (!copy.lives) return CELL.pending
   if (copy.alive === 1 && copy.copies > 1) return CELL.alone
   return copy.first ? CELL.primary : CELL.backup
-}
-
-function countCells(cells: ReadonlyMap<string, Uint8Array>): Record<number, number> {
-  const counts: Record<number, number> = {}
-  for (const { cell } of CELL_KINDS) counts[cell] = 0
-  for (const column of cells.values()) {
-    for (const cell of column) if (cell !== CELL.none) counts[cell]++
-  }
-  return counts
 }
 
 export interface Flight {

@@ -3,7 +3,7 @@ import { computed, signal } from '@preact/signals'
 import type { JournalEntry } from '../../src/runtime/journal.js'
 import type { Sample } from '../../src/runtime/sample.js'
 import type { LiveEvents, LiveRow, LiveState } from '../../src/server/live/protocol.js'
-import { drawPicture, findFlights, type Flight, type Holders } from './cells.js'
+import { drawPicture, findFlights, type Flight, type Holders, type Picture } from './cells.js'
 
 export type Connection = 'connecting' | 'live' | 'searching'
 
@@ -29,14 +29,13 @@ export const found = signal<number | undefined>(undefined)
 export const nodes = computed(() => state.value?.nodes ?? [])
 export const moves = computed(() => state.value?.moves ?? [])
 
-export const picture = computed(() =>
-  drawPicture({
-    rows: rows.value,
-    nodes: nodes.value,
-    moves: moves.value,
-    copies: state.value?.copies ?? 1
-  })
-)
+let drawn: Picture | undefined
+
+export const picture = computed(() => {
+  const copies = state.value?.copies ?? 1
+  drawn = drawPicture({ rows: rows.value, nodes: nodes.value, moves: moves.value, copies }, drawn)
+  return drawn
+})
 
 /** Set by whoever shows flights. */
 export const onFlights: { current: (flights: readonly Flight[]) => void } = {

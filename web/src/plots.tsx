@@ -139,7 +139,7 @@ function options(plot: Plot, names: readonly string[], width: number): uPlot.Opt
   return {
     width,
     height: HEIGHT,
-    padding: [6, 2, 0, 0],
+    padding: [6, 16, 0, 0],
     legend: { show: false },
     cursor: {
       sync: { key: 'time' },

@@ -4,6 +4,7 @@ import { CLIENT_NAME, NOT_AN_INTEGER, SYNTAX_ERROR } from '../../commands/error-
 import type { Session, Slot } from '../session.js'
 import { isClientName } from './connection.js'
 import { container, type Subcommand } from './container.js'
+import { TRACKING_PARTS } from './tracking-command.js'
 import type { Door } from './door.js'
 
 const TYPES = ['normal', 'master', 'replica', 'slave', 'pubsub']
@@ -51,7 +52,7 @@ function describe(door: Door, session: Session): string {
     events: 'r',
     cmd: client.lastCommand,
     user: 'default',
-    redir: -1,
+    redir: session.tracking?.redirect ?? -1,
     resp: session.protocol,
     'lib-name': client.libraryName,
     'lib-ver': client.libraryVersion
@@ -289,8 +290,20 @@ export const CLIENT = container('client', {
       }
     }
   },
-  getredir: {
-    arity: 2,
-    execute: (door, slot) => door.reply(slot, (reply) => reply.integer(-1))
+  ...TRACKING_PARTS,
+  /** MAINT_NOTIFICATIONS ON|OFF [moving-endpoint-type …]: where slots go, told before a redirection. */
+  maint_notifications: {
+    arity: -3,
+    execute(door, slot, args) {
+      const { session } = slot
+      const word = args.word(2)
+      if (word !== 'on' && word !== 'off') door.refuse(slot, SYNTAX_ERROR)
+      else if (session.protocol !== 3) door.refuse(slot, 'ERR maintenance notifications need RESP3')
+      else {
+        if (word === 'on') door.maintenance.on(session)
+        else door.maintenance.off(session)
+        door.reply(slot, (reply) => reply.ok())
+      }
+    }
   }
 })

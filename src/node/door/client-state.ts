@@ -33,6 +33,42 @@ export class Subscriptions {
   }
 }
 
+/** How it wants to hear that what it cached is old. */
+export class ClientTracking {
+  /** The client that hears it instead; 0: itself. */
+  readonly redirect: number
+  /** Of everything with a prefix, whether it was read or not. */
+  readonly bcast: boolean
+  readonly optIn: boolean
+  readonly optOut: boolean
+  /** Not of its own writes. */
+  readonly noLoop: boolean
+  readonly prefixes: readonly string[]
+  /** What it said of its next command. */
+  caching: 'yes' | 'no' | undefined
+  /** It was told that the client it redirects to is gone. */
+  broken = false
+
+  constructor(
+    options: Pick<ClientTracking, 'redirect' | 'bcast' | 'optIn' | 'optOut' | 'noLoop' | 'prefixes'>
+  ) {
+    this.redirect = options.redirect
+    this.bcast = options.bcast
+    this.optIn = options.optIn
+    this.optOut = options.optOut
+    this.noLoop = options.noLoop
+    this.prefixes = options.prefixes
+  }
+
+  /** Whether it caches what its next command reads; that is over then. */
+  takeCaching(): boolean {
+    const { caching } = this
+    this.caching = undefined
+    if (this.bcast) return false
+    return this.optIn ? caching === 'yes' : !(this.optOut && caching === 'no')
+  }
+}
+
 export class ClientState {
   name = ''
   libraryName = ''
@@ -49,6 +85,8 @@ export class ClientState {
   clusterAware = false
   /** Undefined if it listens to nothing. */
   subscriptions: Subscriptions | undefined
+  /** Undefined if it caches nothing. */
+  tracking: ClientTracking | undefined
 
   /** As it was when it connected; what it is called by others in lists stays. */
   reset(): void {

@@ -53,6 +53,8 @@ const RESET = {
     const { session } = slot
     session.protocol = 2
     door.pubsub.forget(session)
+    door.tracking.off(session)
+    door.maintenance.off(session)
     session.client.reset()
     door.observer.forget(session)
     session.updateAside()

@@ -10,11 +10,13 @@ import type { TableFeed } from '../table-feed.js'
 import type { Watches } from '../watches.js'
 import type { BlockedCommands } from './blocking.js'
 import type { Execution } from './execution.js'
+import type { Maintenance } from './maintenance.js'
 import type { Notifications } from './notifications.js'
 import type { PubSub } from './pubsub.js'
 import type { Observer } from './observer.js'
 import type { RankOrder } from './rank.js'
 import type { DoorSettings } from './settings.js'
+import type { Tracking } from './tracking.js'
 import type { SharedSettings } from './shared-settings.js'
 import type { DoorStatistics } from './statistics.js'
 
@@ -71,6 +73,14 @@ export interface Door {
   /** The same for keys that live apart. */
   keepVigil(slot: Slot, blocking: Blocking, args: Arguments): void
   readonly blocked: BlockedCommands
+  readonly tracking: Tracking
+  readonly maintenance: Maintenance
+  /** A client that is connected here. */
+  session(id: number): Session | undefined
+  /** The name of a client that no other in the cluster has. */
+  clientOf(session: Session): string
+  /** What has to be known everywhere before this node hears of all keys it wants to hear of. */
+  readonly ownPatternsVersion: number
   /** Answers a command that took nothing. */
   answerNothing(slot: Slot): void
   /** Whoever keeps a command of the session waiting is told to stop. */

@@ -25,8 +25,10 @@ import type { Peer } from '../peers.js'
 import { Once } from '../once.js'
 import { type Gate, type Remote, type Session, Slot, type Wait } from '../session.js'
 import { TableFeed } from '../table-feed.js'
-import type { Watches } from '../watches.js'
+import type { Cause, Watches } from '../watches.js'
+import type { ClientTracking } from './client-state.js'
 import { findDoorCommand } from './commands.js'
+import { compositeOf } from './composites.js'
 import { SETTING_ANSWERS } from './config-command.js'
 import { BlockedCommands } from './blocking.js'
 import type { Act, BlockingCall, Combine, Door, Next } from './door.js'
@@ -38,10 +40,12 @@ import { RankOrder } from './rank.js'
 import { DoorSettings } from './settings.js'
 import { SharedSettings } from './shared-settings.js'
 import { DoorStatistics } from './statistics.js'
+import { Maintenance } from './maintenance.js'
 import { Notifications } from './notifications.js'
 import { Polls } from './polls.js'
 import { PubSub } from './pubsub.js'
 import { PUBSUB_ANSWERS, whileListening } from './pubsub-command.js'
+import { Tracking, WRITER } from './tracking.js'
 import { queue } from './transaction.js'
 
 /** Of a client that listens and does not read what it hears; as Redis has it for the same. */
@@ -65,6 +69,9 @@ export class Errands implements Door {
   readonly polls: Polls
   readonly once: Once
   readonly blocked: BlockedCommands
+  readonly tracking: Tracking
+  readonly maintenance: Maintenance
+  ownPatternsVersion = 0
   /** Sessions that something was done for in another's turn. */
   readonly awake = new Set<Session>()
   /** Sessions with commands that wait to be tried again. */
@@ -105,7 +112,17 @@ export class Errands implements Door {
     this.blocked = new BlockedCommands(this)
     this.execution.waiting = this.blocked
     this.pubsub = new PubSub(cluster.outbox, UNREAD_BYTES_MAX, parts.hangUp)
-    this.notifications = new Notifications(cluster, watches, this.pubsub)
+    this.tracking = new Tracking(this)
+    this.maintenance = new Maintenance(this)
+    this.execution.tracking = this.tracking
+    const changed = (): void => this.#watchOwn()
+    this.notifications = new Notifications(cluster, { watches, pubsub: this.pubsub, changed })
+    this.tracking.changed = changed
+    watches.heard = (event) => {
+      this.notifications.heard(event)
+      this.tracking.heard(event)
+    }
+    watches.naming = (call, cause) => this.#nameEvent(call, cause)
     this.shared = new SharedSettings(cluster, this.settings, {
       'notify-keyspace-events': (classes) => {
         this.notifications.classes = classes
@@ -123,6 +140,19 @@ export class Errands implements Door {
 
   sessions(): Iterable<Session> {
     return this.#sessions.values()
+  }
+
+  session(id: number): Session | undefined {
+    return this.#sessions.get(id)
+  }
+
+  clientOf(session: Session): string {
+    return this.lanes.clientOf(session)
+  }
+
+  /** Whose command is executed next, for those who do not want to hear of their own. */
+  setWriter(session: Session): void {
+    if (this.tracking.size > 0 || this.watches.any) this.tracking.writer = this.clientOf(session)
   }
 
   reply(slot: Slot, write: (reply: ReplyWriter) => void): void {
@@ -192,6 +222,7 @@ export class Errands implements Door {
     if (!slot.apart) session.open--
     slot.apart = true
     const parts = requests.map((request) => new Slot(session, request, gathering))
+    if (slot.tracks) for (const part of parts) part.tracks = true
     session.open += parts.length
     parts.forEach((part, place) => gathering.expect(part, place))
     for (const part of parts) this.attempt(part)
@@ -358,6 +389,8 @@ export class Errands implements Door {
       slot.turn = Math.floor(remote.turns[0] / 2)
       slot.sentOn = remote.turns[0] % 2 === 1
       slot.untilMs = remote.untils[0]
+      slot.tracks = remote.turns[0] === 1
+      if (slot.tracks) slot.sentOn = false
     }
     slot.beganMs = this.cluster.now
     if (remote === undefined) {
@@ -368,6 +401,7 @@ export class Errands implements Door {
     session.enqueue(slot)
     this.observer.begun(slot, slot.beganMs)
     if (session.aside) {
+      if (session.tracking !== undefined) slot.tracks = this.#takesCaching(slot, session.tracking)
       this.#mute(slot)
       if (queue(this, slot, findDoorCommand)) return
       if (session.isListening && this.#refuseListener(slot)) return
@@ -384,6 +418,8 @@ export class Errands implements Door {
 
   /** Executes a command that has a slot, sends it on, or makes it wait. */
   attempt(slot: Slot): void {
+    if (slot.tracks) this.#track(slot)
+    this.setWriter(slot.session)
     const bytes = slot.request
     const parser = this.#parser
     const view = this.#parse(bytes)
@@ -564,6 +600,13 @@ export class Errands implements Door {
     slot.session.loose++
   }
 
+  /** CLIENT CACHING is about the command behind it. */
+  #takesCaching(slot: Slot, tracking: ClientTracking): boolean {
+    const args = this.execution.parse(slot.request)
+    if (args.word(0) === 'client') return false
+    return tracking.takeCaching()
+  }
+
   #refuseListener(slot: Slot): boolean {
     const bytes = slot.request
     this.#parse(bytes)
@@ -585,6 +628,39 @@ export class Errands implements Door {
     const { now } = this.cluster
     this.statistics.note(slot.name, now - slot.beganMs)
     this.observer.ended(slot, now)
+  }
+
+  /** What this node wants to hear of keys, for all its clients. */
+  #watchOwn(): void {
+    const patterns = new Set(this.notifications.patterns)
+    for (const prefix of this.tracking.prefixes) patterns.add(`${escapePattern(prefix)}*`)
+    this.ownPatternsVersion = this.watches.setOwn(patterns)
+  }
+
+  #nameEvent(call: Call, cause: Cause | undefined): string {
+    const names = this.notifications.name(call, cause)
+    const { writer } = this.tracking
+    return writer === '' ? names : `${names} ${WRITER}${writer}`.trimStart()
+  }
+
+  /** Remembers who caches what a command reads. */
+  #track(slot: Slot): void {
+    const args = this.execution.parse(slot.request)
+    const command = findCommand(slot.request, args.offset(0), args.length(0))
+    const { session } = slot
+    const whom = session.remote?.peer ?? session
+    if (command !== undefined && hasArity(command, args.count)) {
+      if (!command.flags.includes('write')) this.tracking.remember([args.text(command.key)], whom)
+      return
+    }
+    const composite = compositeOf(args)
+    if (composite === undefined || composite.write) return
+    const places = composite.keys(args)
+    if (typeof places === 'string') return
+    this.tracking.remember(
+      places.map((place) => args.text(place)),
+      whom
+    )
   }
 
   #mute(slot: Slot): void {
@@ -673,6 +749,10 @@ function fits(arity: number, count: number): boolean {
 }
 
 const ANSWERS = new Map(Object.entries({ ...PUBSUB_ANSWERS, ...SETTING_ANSWERS }))
+
+function escapePattern(text: string): string {
+  return text.replace(/[*?[\]\\^-]/g, '\\$&')
+}
 
 /** The answer to whoever passed a command on: pass it on again, to the next primary. */
 export const AGAIN = latin1Bytes('-OC_AGAIN\r\n')

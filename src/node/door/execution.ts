@@ -24,6 +24,7 @@ import type { Copies } from '../copies.js'
 import type { Watches } from '../watches.js'
 import type { BlockedCommands } from './blocking.js'
 import { compositeOf } from './composites.js'
+import type { Tracking } from './tracking.js'
 
 /** As Redis words them, where it has the same limit. */
 const LIMIT_TEXTS = {
@@ -39,6 +40,8 @@ export class Execution {
   readonly hash: PlacementHash
   /** For work that answers nobody. */
   readonly nowhere = new ReplyWriter({ initialBytes: 64 })
+  /** Those who cache what they read. */
+  tracking: Tracking | undefined
   /** Those who wait for something to be written. */
   waiting: BlockedCommands | undefined
   /** Looks at commands before they are executed, while somebody needs that. */
@@ -109,6 +112,7 @@ export class Execution {
     this.writes++
     this.#copies.replicate(state, call, sent)
     if (this.waiting !== undefined && this.waiting.list.size > 0) this.waiting.touched(call)
+    if (this.tracking !== undefined && this.tracking.size > 0) this.tracking.executed(state, call)
     if (this.#watches.any) {
       const isNew = this.observer?.isNew(state.items) === true
       this.#watches.notify(state, call, { command: cause, isNew })

@@ -49,7 +49,7 @@ function clients(door: Door): Fields {
     cluster_connections: [...door.cluster.peers.all()].length,
     maxclients: door.settings.number('maxclients'),
     blocked_clients: door.postponed + door.blocked.clients,
-    tracking_clients: 0,
+    tracking_clients: door.tracking.clients,
     pubsub_clients: sessions.filter(({ subscriptions }) => subscriptions !== undefined).length,
     watching_clients: 0,
     clients_in_timeout_table: 0,

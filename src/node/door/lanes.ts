@@ -6,7 +6,7 @@
  * cannot be mistaken for another:
  *
  *   forward  varint number, varint count, varint floor, a varint for each command, then the commands as RESP, one
- *            behind the other. The varint is 0 for reads; for a write twice its turn in the conversation of its client,
+ *            behind the other. The varint is 0 for reads, 1 if what they read is cached; for a write twice its turn in the conversation of its client,
  *            and one more if it was sent before. The client has its answers to all turns below the floor.
  *   answer   varint number, then for each reply varint length, bytes
  */
@@ -209,7 +209,7 @@ export class Lanes {
     writer.varint(this.#floorOf(session))
     let until = Infinity
     for (const slot of lane.outgoing) {
-      writer.varint(slot.write ? slot.turn * 2 + (slot.sentOn ? 1 : 0) : 0)
+      writer.varint(slot.write ? slot.turn * 2 + (slot.sentOn ? 1 : 0) : slot.tracks ? 1 : 0)
       slot.sentOn = true
       if (slot.untilMs > 0 && slot.untilMs < until) until = slot.untilMs
     }

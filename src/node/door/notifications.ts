@@ -28,18 +28,22 @@ export class Notifications implements Observer {
   readonly #cluster: Cluster
   readonly #watches: Watches
   readonly #pubsub: PubSub
+  readonly #changed: () => void
   #classes = ''
-  #version = 0
+  /** The keys that this node's listeners may hear of. */
+  patterns: ReadonlySet<string> = new Set()
   /** The items of the bucket before the command that is being executed. */
   #itemsBefore = 0
   /** A key that was deleted to make room for a result that has not come yet. */
   #emptied: string | undefined
 
-  constructor(cluster: Cluster, watches: Watches, pubsub: PubSub) {
+  /** `changed` is called when `patterns` is another. */
+  constructor(cluster: Cluster, parts: { watches: Watches; pubsub: PubSub; changed: () => void }) {
+    const { watches, pubsub } = parts
+    this.#changed = parts.changed
     this.#cluster = cluster
     this.#watches = watches
     this.#pubsub = pubsub
-    watches.heard = (event) => this.#heard(event)
     pubsub.changed = () => {
       if (this.#classes !== '') this.#update()
     }
@@ -51,8 +55,6 @@ export class Notifications implements Observer {
 
   set classes(classes: string) {
     this.#classes = classes
-    const on = /[KE]/.test(classes)
-    this.#watches.naming = on ? (call, cause) => this.#name(call, cause) : undefined
     this.#update()
   }
 
@@ -61,11 +63,9 @@ export class Notifications implements Observer {
     return this.#classes.includes('n') || this.#classes.includes('m')
   }
 
-  /** What has to be known everywhere before a subscription to this channel or pattern is confirmed. */
-  versionFor(kind: 'channels' | 'patterns' | 'shards', name: string): number | undefined {
-    return this.#classes === '' || this.#keysHeard(kind, name) === undefined
-      ? undefined
-      : this.#version
+  /** Whether who listens to this channel or pattern hears of keys. */
+  isAboutKeys(kind: 'channels' | 'patterns' | 'shards', name: string): boolean {
+    return this.#classes !== '' && this.#keysHeard(kind, name) !== undefined
   }
 
   before(call: Call, bucket: Bucket, write: boolean): void {
@@ -90,8 +90,10 @@ export class Notifications implements Observer {
     this.#publish(key, names)
   }
 
-  #name(call: Call, cause: Cause | undefined): string {
+  /** The names of what was just executed. */
+  name(call: Call, cause: Cause | undefined): string {
     const { change } = call
+    if (!/[KE]/.test(this.#classes)) return ''
     const command = cause?.command ?? ''
     if (change === undefined) return ''
     if (this.#emptied !== undefined && this.#emptied !== keyOf(call)) this.ended()
@@ -104,7 +106,7 @@ export class Notifications implements Observer {
     return cause?.isNew === true && change === 'set' ? `nnew ${names}` : names
   }
 
-  #heard({ key, names }: WatchEvent): void {
+  heard({ key, names }: WatchEvent): void {
     this.#publish(key, names)
   }
 
@@ -138,7 +140,8 @@ export class Notifications implements Observer {
       }
     }
     const all = patterns.has('*') || patterns.size > PATTERNS_MAX
-    this.#version = this.#watches.setOwn(all ? new Set(['*']) : patterns)
+    this.patterns = all ? new Set(['*']) : patterns
+    this.#changed()
   }
 
   /** The pattern of the keys that a listener hears of by this channel or pattern; undefined if there are none. */

@@ -42,6 +42,8 @@ function confirm(reply: ReplyWriter, word: string, name: string | undefined, cou
 
 /** In its turn: whatever comes on the channel comes behind the confirmation, and that behind earlier replies. */
 function inTurn(door: Door, slot: Slot, act: () => void): void {
+  // Those who want no replies hear this all the same, as everything that is pushed.
+  slot.silent = false
   if (slot.collector === undefined) door.whenFirst(slot, act)
   else act()
 }
@@ -74,10 +76,9 @@ function subscribe(word: string, kind: Kind): DoorCommand {
         door.reply(slot, (reply) => {
           for (const name of names) {
             if (door.pubsub.add(session, kind, name)) {
-              const version = door.notifications.versionFor(kind, name)
               // Confirmed when every node knows that this one has to hear of keys.
-              if (version !== undefined) {
-                slot.gates = [{ peer: door.watches.confirmation, frame: version }]
+              if (door.notifications.isAboutKeys(kind, name)) {
+                slot.gates = [{ peer: door.watches.confirmation, frame: door.ownPatternsVersion }]
               }
               confirm(reply, word, name, countOf(session, kind))
             } else reply.error('ERR too many subscriptions')

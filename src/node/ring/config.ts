@@ -61,12 +61,8 @@ export const RING_SABOTAGES = [
   'skip-fill',
   /** Leave copies where they do not belong. */
   'keep-surplus',
-  /** Delete copies without asking whether others have them. */
-  'drop-unconfirmed',
   /** Leave nothing where a key was deleted. */
   'forget-tombstone',
-  /** Serve those who do not know the ring as it is now. */
-  'serve-stale',
   /** Never compare copies, and keep nothing for those who are away. */
   'never-heal'
 ] as const

@@ -186,14 +186,16 @@ export class Coordinator {
     const { config, configuration } = this.#cluster
     const { wire, isWrite, targets, request, record } = operation
     const { version } = configuration
+    const servesHollow = config.sabotage === 'serve-hollow'
     const message: RingMessage = isWrite
       ? { kind: 'ringWrite', id: wire, version, payload: record }
       : { kind: 'ringRead', id: wire, version, payload: request.key }
     // The own copy last: an answer may end the operation.
     for (const name of targets) {
       if (name === config.name) continue
-      const isUp = this.#cluster.isUp(name) && (isWrite || !this.#cluster.isHollowMember(name))
-      if (!isUp || !this.#cluster.send(name, message)) operation.failed.add(name)
+      const isAsked = isWrite || !this.#cluster.isHollowMember(name) || servesHollow
+      if (!isAsked || !this.#cluster.isUp(name) || !this.#cluster.send(name, message))
+        operation.failed.add(name)
     }
     if (targets.includes(config.name)) this.#askSelf(operation)
     this.#settle(operation)

@@ -195,6 +195,7 @@ export class RingNode implements RingCluster {
     this.#leaving = true
     if (this.joined && this.configuration.members.length === 1) this.#go()
     else this.#wish()
+    this.#goIfStruck()
   }
 
   /** Other positions for this node, from now on. */
@@ -358,7 +359,13 @@ export class RingNode implements RingCluster {
       this.peers.forgetContacts()
       this.outbox.event({ kind: 'joined', node: this.config.name })
     }
-    if (this.#leaving && this.#wasJoined && !this.joined) this.#go()
+    this.#goIfStruck()
+  }
+
+  /** Nobody counts on it any more: it has left, or was given up before it had come. */
+  #goIfStruck(): void {
+    const isKnown = this.configuration.version === 0 || this.#members.has(this.config.name)
+    if (this.#leaving && !isKnown) this.#go()
   }
 
   #go(): void {

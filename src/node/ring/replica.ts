@@ -48,8 +48,7 @@ export class Replica {
   }
 
   #isStale(version: number): boolean {
-    const { configuration, config } = this.#cluster
-    if (config.sabotage === 'serve-stale') return false
+    const { configuration } = this.#cluster
     return version !== configuration.version
   }
 }

@@ -98,10 +98,6 @@ export class SurplusCopies {
     for (const [name, entries] of byNode) {
       this.#offers.make(name, entries, (entry, owner, has) => this.#answered(entry, owner, has))
     }
-    if (config.sabotage === 'drop-unconfirmed') {
-      for (const { key } of this.#pending.values()) records.remove(key)
-      this.#pending.clear()
-    }
   }
 
   #found(

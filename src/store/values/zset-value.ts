@@ -63,7 +63,7 @@ export class ZsetValue implements HeapValue {
   /** The rank from the lowest, or -1. */
   rank(member: string): number {
     const score = this.#scores.get(member)
-    return score === undefined ? -1 : this.#rankOf(score, member, false)
+    return score === undefined ? -1 : this.#rankOf(score, member)
   }
 
   /** How many members have a lower score, or with `after` a lower or equal one. */
@@ -90,12 +90,29 @@ export class ZsetValue implements HeapValue {
   }
 
   /**
-   * How many members lie before this one (or with `after`, before or at it) if all have the score of the
-   * first: what ranges by member mean.
+   * How many members lie before this one (or with `after`, before or at it) where all have the same score: what
+   * ranges by member mean. With different scores it is only right if the members are in order all the same.
    */
   rankOfMember(member: string, after: boolean): number {
-    if (this.size === 0) return 0
-    return this.#rankOf(this.#pieces[0].scores[0], member, after)
+    const isBefore = (other: string): boolean => other < member || (after && other === member)
+    let piece = 0
+    let end = this.#pieces.length
+    while (piece < end) {
+      const middle = (piece + end) >> 1
+      const { members } = this.#pieces[middle]
+      if (members.length > 0 && isBefore(members[members.length - 1])) piece = middle + 1
+      else end = middle
+    }
+    if (piece === this.#pieces.length) return this.size
+    const { members } = this.#pieces[piece]
+    let place = 0
+    end = members.length
+    while (place < end) {
+      const middle = (place + end) >> 1
+      if (isBefore(members[middle])) place = middle + 1
+      else end = middle
+    }
+    return this.#before(piece) + place
   }
 
   /** Visits the ranks from `from` up to but not including `to`, in order, or backwards with `reverse`. */
@@ -162,12 +179,10 @@ export class ZsetValue implements HeapValue {
     return value
   }
 
-  #rankOf(score: number, member: string, after: boolean): number {
+  #rankOf(score: number, member: string): number {
     const piece = this.#pieceOf(score, member)
     const { scores, members } = this.#pieces[piece]
-    let place = placeOf(scores, members, score, member)
-    if (after && scores[place] === score && members[place] === member) place++
-    return this.#before(piece) + place
+    return this.#before(piece) + placeOf(scores, members, score, member)
   }
 
   #before(piece: number): number {

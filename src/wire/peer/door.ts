@@ -9,6 +9,7 @@
  *   unblock  lane how             the command that waits at the end of that lane must not wait any longer
  *   await    id keys              tell me when one of these keys has something; none: no more
  *   ready    id key               it has
+ *   invalidate key by           a key was written to, by this client; for those who cached it there
  *   clock    ms                   what time it is at the sender
  */
 import { FormatError, type ByteReader, type ByteWriter } from '../../core/bytes.js'
@@ -36,6 +37,7 @@ export type DoorMessage =
   | { readonly kind: 'unblock'; readonly lane: number; readonly how: Unblocking }
   | { readonly kind: 'await'; readonly id: number; readonly keys: readonly string[] }
   | { readonly kind: 'ready'; readonly id: number; readonly key: string }
+  | { readonly kind: 'invalidate'; readonly key: string; readonly by: string }
   | { readonly kind: 'clock'; readonly ms: number }
   | { readonly kind: 'keyEvent'; readonly key: string; readonly names: string }
 
@@ -48,7 +50,8 @@ export const DOOR_KINDS = [
   'clock',
   'unblock',
   'await',
-  'ready'
+  'ready',
+  'invalidate'
 ] as const satisfies readonly DoorMessage['kind'][]
 
 type DoorKind = (typeof DOOR_KINDS)[number]
@@ -101,6 +104,10 @@ export function encodeDoor(message: DoorMessage, w: ByteWriter): void {
     case 'ready':
       w.varint(message.id)
       w.latin1Text(message.key)
+      return
+    case 'invalidate':
+      w.latin1Text(message.key)
+      w.latin1Text(message.by)
   }
 }
 
@@ -134,6 +141,8 @@ export function decodeDoor(kind: DoorKind, r: ByteReader): DoorMessage {
     }
     case 'ready':
       return { kind, id: r.varint(), key: r.latin1Text() }
+    case 'invalidate':
+      return { kind, key: r.latin1Text(), by: r.latin1Text() }
   }
 }
 

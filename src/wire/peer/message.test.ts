@@ -250,6 +250,7 @@ const FIELDS: {
   unblock: fc.record({ lane: count, how: fc.constantFrom('timeout', 'error', 'gone') }),
   await: fc.record({ id: count, keys: fc.array(latin1, { maxLength: 4 }) }),
   ready: fc.record({ id: count, key: latin1 }),
+  invalidate: fc.record({ key: latin1, by: latin1 }),
   ...RING_FIELDS
 }
 

@@ -1,0 +1,101 @@
+/**
+ * Telling clients that follow the topology where slots go, before they run into a redirection: `SMIGRATING seq slots`
+ * when the last of a bucket is on its way, `SMIGRATED seq [[source, target, slots]]` when another node is its primary.
+ * Clients hear it from several nodes and tell repetitions by the number, so it is made of the bucket and the epoch of
+ * its row and is the same everywhere. A primary that died is not told of: there is nothing to follow from it, and its
+ * clients have noticed.
+ */
+import { NOBODY, type NodeIndex } from '../../core/ids.js'
+import type { BucketState } from '../bucket-state.js'
+import type { Cluster } from '../cluster.js'
+import type { Session } from '../session.js'
+import type { Door } from './door.js'
+
+/** More than there are buckets. */
+const BUCKETS = 2 ** 16
+
+export class Maintenance {
+  readonly #door: Door
+  readonly #cluster: Cluster
+  readonly #sessions = new Set<Session>()
+  /** The primary of each bucket when it was last looked, while anybody wants to know. */
+  #primaries: NodeIndex[] = []
+
+  constructor(door: Door) {
+    this.#door = door
+    this.#cluster = door.cluster
+  }
+
+  on(session: Session): void {
+    if (this.#sessions.size === 0) this.#look()
+    this.#sessions.add(session)
+  }
+
+  off(session: Session): void {
+    this.#sessions.delete(session)
+  }
+
+  rowsChanged(): void {
+    if (this.#sessions.size === 0) return
+    const before = this.#primaries
+    this.#look()
+    const { table } = this.#cluster
+    for (let bucket = 0; bucket < table.size; bucket++) {
+      const [source, target] = [before[bucket & (before.length - 1)], this.#primaries[bucket]]
+      if (source !== target) this.#tellMoved(bucket, source, target)
+    }
+  }
+
+  /** The primary role of a bucket here is about to go to another node. */
+  migrating({ id, epoch }: BucketState): void {
+    const slots = this.#slotsOf(id)
+    for (const session of this.#sessions) {
+      this.#door.push(session, (reply) => {
+        reply.push(3)
+        reply.bulkString('SMIGRATING')
+        reply.integer((epoch * BUCKETS + id) * 2)
+        reply.bulkString(slots)
+      })
+    }
+  }
+
+  #tellMoved(bucket: number, source: NodeIndex, target: NodeIndex): void {
+    const [from, to] = [this.#addressOf(source), this.#addressOf(target)]
+    if (from === undefined || to === undefined) return
+    const { table } = this.#cluster
+    const seq = (table.epochOf(bucket) * BUCKETS + bucket) * 2 + 1
+    const slots = this.#slotsOf(bucket)
+    for (const session of this.#sessions) {
+      this.#door.push(session, (reply) => {
+        reply.push(3)
+        reply.simple('SMIGRATED')
+        reply.integer(seq)
+        reply.array(1)
+        reply.array(3)
+        for (const text of [from, to, slots]) reply.simple(text)
+      })
+    }
+  }
+
+  /** Of a node that can be reached. */
+  #addressOf(node: NodeIndex): string | undefined {
+    const { self, config } = this.#cluster
+    if (node === NOBODY) return undefined
+    if (node === self) return config.address
+    const peer = this.#cluster.peerOf(node)
+    return peer?.isOpen === true ? peer.address : undefined
+  }
+
+  #slotsOf(bucket: number): string {
+    const { ranks } = this.#door
+    const { mask } = this.#cluster.table
+    const first = ranks.start(ranks.reverse(bucket), mask)
+    const last = first + ranks.width(mask) - 1
+    return first === last ? String(first) : `${first}-${last}`
+  }
+
+  #look(): void {
+    const { table } = this.#cluster
+    this.#primaries = Array.from({ length: table.size }, (_, bucket) => table.primaryOf(bucket))
+  }
+}

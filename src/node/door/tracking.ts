@@ -1,0 +1,220 @@
+/**
+ * Telling clients that what they have cached is old. A read of a client that tracks leaves its key, with whom to tell, at
+ * every node it goes through: at the client's own node the client, at the primary (and at a node between) the
+ * node it came from. Whoever executes a write tells those it knows of, once, and so on back to the clients. The word
+ * goes out when the write is on every copy, behind all answers that waited before, so that nobody caches an older
+ * value after it. When a bucket gets another primary, each node tells its own clients that all its keys are old:
+ * nothing has to travel with the bucket, and nobody is left with what only the old primary would have told.
+ *
+ * Clients who want to hear of everything that begins with a prefix ride on the events of watches.ts instead.
+ */
+import { latin1Bytes, latin1String, viewOf } from '../../core/bytes.js'
+import type { Call } from '../../commands/call.js'
+import { ReplyWriter } from '../../wire/resp/reply-writer.js'
+import type { WatchEvent } from '../../wire/peer/message.js'
+import type { BucketState } from '../bucket-state.js'
+import type { Cluster } from '../cluster.js'
+import { Peer } from '../peers.js'
+import type { Session } from '../session.js'
+import { type Gate } from '../session.js'
+import type { ClientTracking } from './client-state.js'
+import type { Door } from './door.js'
+
+/** Keys that are remembered at a node; more make the oldest be told as old. */
+const KEYS_MAX = 1_000_000
+const CHANNEL = '__redis__:invalidate'
+/** Before the name of whoever wrote, among the names of an event. */
+export const WRITER = '@'
+
+interface Pending {
+  readonly key: string
+  readonly by: string
+  readonly whom: readonly (Session | Peer)[]
+  readonly gates: readonly Gate[]
+}
+
+export class Tracking {
+  readonly #door: Door
+  readonly #cluster: Cluster
+  readonly #byKey = new Map<string, Set<Session | Peer>>()
+  readonly #byPrefix = new Map<string, Set<Session>>()
+  #pending: Pending[] = []
+  /** The primary of each bucket when it was last looked. */
+  #primaries: number[] = []
+  /** Whoever's command is being executed, while somebody may want to know. */
+  writer = ''
+  /** Called when prefixes came or went. */
+  changed: (() => void) | undefined
+  clients = 0
+
+  constructor(door: Door) {
+    this.#door = door
+    this.#cluster = door.cluster
+  }
+
+  /** Keys that somebody is to be told about; looked at by every write. */
+  get size(): number {
+    return this.#byKey.size
+  }
+
+  get prefixes(): IterableIterator<string> {
+    return this.#byPrefix.keys()
+  }
+
+  get hasPending(): boolean {
+    return this.#pending.length > 0
+  }
+
+  /** A client, or another node for one of its clients, has read these keys. */
+  remember(keys: readonly string[], whom: Session | Peer): void {
+    if (this.#primaries.length === 0) this.#look()
+    for (const key of keys) {
+      const known = this.#byKey.get(key)
+      if (known !== undefined) known.add(whom)
+      else this.#byKey.set(key, new Set([whom]))
+    }
+    while (this.#byKey.size > KEYS_MAX) {
+      const [oldest] = this.#byKey.keys()
+      this.invalidate(oldest, '')
+    }
+  }
+
+  /** A write was executed here. */
+  executed(state: BucketState, call: Call): void {
+    const key = latin1String(call.key.bytes, call.key.offset, call.key.length)
+    const whom = this.#byKey.get(key)
+    if (whom === undefined) return
+    this.#byKey.delete(key)
+    const gates = state.backups.map((peer, i) => ({ peer, frame: state.lastFrames[i] }))
+    this.#pending.push({ key, by: this.writer, whom: [...whom], gates })
+  }
+
+  /** Tells what is on every copy by now, in order. */
+  flush(): void {
+    let told = 0
+    for (const { key, by, whom, gates } of this.#pending) {
+      if (!gates.every(({ peer, frame }) => peer.hasProcessed(frame))) break
+      told++
+      for (const one of whom) this.#tell(one, key, by)
+    }
+    if (told > 0) this.#pending = this.#pending.slice(told)
+  }
+
+  /** Another node says that a key was written to, or it is to be taken as such. */
+  invalidate(key: string, by: string): void {
+    const whom = this.#byKey.get(key)
+    if (whom === undefined) return
+    this.#byKey.delete(key)
+    for (const one of whom) this.#tell(one, key, by)
+  }
+
+  /** An event of a key that somebody here may want to hear of by its prefix. */
+  heard({ key, names }: WatchEvent): void {
+    if (this.#byPrefix.size === 0) return
+    const by =
+      names
+        .split(' ')
+        .find((name) => name.startsWith(WRITER))
+        ?.slice(1) ?? ''
+    const told = new Set<Session>()
+    for (const [prefix, sessions] of this.#byPrefix) {
+      if (!key.startsWith(prefix)) continue
+      for (const session of sessions) told.add(session)
+    }
+    // Behind the answers of this turn, for whoever wrote it may be among them.
+    if (told.size > 0) this.#pending.push({ key, by, whom: [...told], gates: [] })
+  }
+
+  /** Buckets that have another primary: what is cached of them is taken as old. */
+  rowsChanged(): void {
+    if (this.#byKey.size === 0) {
+      this.#primaries = []
+      return
+    }
+    const before = this.#primaries
+    this.#look()
+    const now = this.#primaries
+    const { mask } = this.#cluster.table
+    const old = before.length - 1
+    const isMoved = (bucket: number): boolean => before[bucket & old] !== now[bucket]
+    if (!now.some((_, bucket) => isMoved(bucket))) return
+    const { hash } = this.#door.execution
+    for (const key of [...this.#byKey.keys()]) {
+      const bytes = latin1Bytes(key)
+      if (isMoved(hash.hash(bytes, 0, bytes.length) & mask)) this.invalidate(key, '')
+    }
+  }
+
+  on(session: Session, tracking: ClientTracking): void {
+    if (session.tracking === undefined) this.clients++
+    session.client.tracking = tracking
+    for (const prefix of tracking.prefixes) {
+      const sessions = this.#byPrefix.get(prefix)
+      if (sessions === undefined) this.#byPrefix.set(prefix, new Set([session]))
+      else sessions.add(session)
+    }
+    session.updateAside()
+    this.changed?.()
+  }
+
+  off(session: Session): void {
+    const { tracking } = session
+    if (tracking === undefined) return
+    this.clients--
+    session.client.tracking = undefined
+    for (const prefix of tracking.prefixes) {
+      const sessions = this.#byPrefix.get(prefix)
+      sessions?.delete(session)
+      if (sessions?.size === 0) this.#byPrefix.delete(prefix)
+    }
+    session.updateAside()
+    this.changed?.()
+  }
+
+  #look(): void {
+    const { table } = this.#cluster
+    this.#primaries = Array.from({ length: table.size }, (_, bucket) => table.primaryOf(bucket))
+  }
+
+  #tell(whom: Session | Peer, key: string, by: string): void {
+    if (whom instanceof Peer) {
+      const { peers, now } = this.#cluster
+      if (whom.isOpen) peers.send(whom, { kind: 'invalidate', key, by }, now)
+      return
+    }
+    const { tracking } = whom
+    if (whom.closed || tracking === undefined) return
+    if (tracking.noLoop && by !== '' && by === this.#door.clientOf(whom)) return
+    if (tracking.redirect === 0) {
+      if (whom.protocol === 3) this.#push(whom, key, false)
+      return
+    }
+    const target = this.#door.session(tracking.redirect)
+    if (target === undefined) this.#tellBroken(whom, tracking)
+    else if (target.protocol === 3) this.#push(target, key, false)
+    else if (target.subscriptions !== undefined) this.#push(target, key, true)
+  }
+
+  /** `invalidate [key]`, or the same as a message of a channel. */
+  #push(session: Session, key: string, asMessage: boolean): void {
+    const reply = new ReplyWriter({ protocol: session.protocol, initialBytes: 256 })
+    const bytes = latin1Bytes(key)
+    reply.push(asMessage ? 3 : 2)
+    reply.bulkString(asMessage ? 'message' : 'invalidate')
+    if (asMessage) reply.bulkString(CHANNEL)
+    reply.array(1)
+    reply.bulk(bytes, viewOf(bytes), 0, bytes.length)
+    this.#door.pubsub.push(session, reply.bytes.slice(0, reply.length))
+  }
+
+  #tellBroken(session: Session, tracking: ClientTracking): void {
+    if (tracking.broken) return
+    tracking.broken = true
+    if (session.protocol !== 3) return
+    this.#door.push(session, (reply) => {
+      reply.push(2)
+      reply.bulkString('tracking-redir-broken')
+      reply.integer(tracking.redirect)
+    })
+  }
+}

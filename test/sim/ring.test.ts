@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { RING_SABOTAGES, type RingSabotage } from '../../src/node/ring/config.js'
+import { runRing, type RingRunOptions } from '../../sim/ring/run.js'
+
+/** Short runs; `opencluster simulate --placement ring` has the long ones. */
+const SHORT = { minutes: 0.1 } as const
+
+describe('a ring keeps its promises', () => {
+  it.each(['none', 'network', 'crash', 'all'] as const)('under faults: %s', (faults) => {
+    for (const seed of [1, 2]) {
+      const { result, promise, message } = runRing(seed, { ...SHORT, faults })
+      expect({ seed, result, promise, message }).toMatchObject({ result: 'passed' })
+    }
+  })
+
+  it('is the same run twice from one seed', () => {
+    const [first, second] = [runRing(7, SHORT), runRing(7, SHORT)]
+    expect(first.digest).toBe(second.digest)
+    expect(runRing(8, SHORT).digest).not.toBe(first.digest)
+  })
+
+  it.each([27])('with seed %i, which found something', (seed) => {
+    expect(runRing(seed)).toMatchObject({ result: 'passed', message: '' })
+  })
+})
+
+/** Circumstances in which each defect shows, and the seeds to try. */
+const DEFECTS: Record<RingSabotage, { seeds: readonly number[]; options: RingRunOptions }> = {
+  'overwrite-newer': { seeds: [1, 2], options: { ...SHORT, faults: 'all' } },
+  'ack-early': { seeds: [1, 2], options: { ...SHORT, faults: 'all' } },
+  'serve-hollow': {
+    seeds: [4],
+    options: {
+      ...{ faults: 'crash', keys: 400, minutes: 0.2 },
+      rates: { crash: 3, join: 0, leave: 0 },
+      config: { pullBatchBytes: 100 }
+    }
+  },
+  'skip-newcomer': { seeds: [1, 2, 3], options: { minutes: 0.3, rates: { join: 3, leave: 3 } } },
+  'skip-fill': { seeds: [4], options: { ...SHORT, faults: 'none' } },
+  'keep-surplus': {
+    seeds: [1],
+    options: { ...SHORT, faults: 'none', rates: { join: 3 }, convergeMs: 10_000 }
+  },
+  'forget-tombstone': { seeds: [1], options: { ...SHORT, faults: 'none' } },
+  'never-heal': {
+    seeds: [1],
+    options: {
+      ...{ faults: 'network', keys: 400, minutes: 0.15, convergeMs: 15_000 },
+      rates: { partition: 3 }
+    }
+  }
+}
+
+describe('a planted defect is seen', () => {
+  it.each(RING_SABOTAGES)('%s', (sabotage) => {
+    const { seeds, options } = DEFECTS[sabotage]
+    const results = seeds.map((seed) => {
+      // A seed counts only if it passes without the defect.
+      expect(runRing(seed, options).result).toBe('passed')
+      return runRing(seed, { ...options, sabotage }).result
+    })
+    expect(results.filter((result) => result !== 'passed')).not.toEqual([])
+  })
+})
