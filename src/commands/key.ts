@@ -92,4 +92,28 @@ const OC_EXPIRE = {
   }
 } as const satisfies Command
 
-export const KEY_COMMANDS: readonly Command[] = [DEL, UNLINK, EXISTS, TOUCH, TYPE, OC_EXPIRE]
+/** Lets a key go because there is no room; the primary decides that, and only nodes say it to each other. */
+const OC_EVICT = {
+  name: 'oc.evict',
+  arity: 2,
+  flags: ['write', 'fast'],
+  key: 1,
+  execute(call) {
+    const ref = call.bucket.find(call.key, call.now)
+    if (ref !== 0) {
+      call.bucket.bury(ref, call.version)
+      call.changed('evicted')
+    }
+    call.reply.integer(ref === 0 ? 0 : 1)
+  }
+} as const satisfies Command
+
+export const KEY_COMMANDS: readonly Command[] = [
+  DEL,
+  UNLINK,
+  EXISTS,
+  TOUCH,
+  TYPE,
+  OC_EXPIRE,
+  OC_EVICT
+]

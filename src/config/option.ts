@@ -40,6 +40,28 @@ export function integer(help: string, initial: number, range: NumberRange): Opti
   return unit === undefined ? option : { ...option, unit }
 }
 
+const SIZE_UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  b: 1,
+  kb: 1024,
+  mb: 1024 ** 2,
+  gb: 1024 ** 3,
+  tb: 1024 ** 4
+}
+
+/** Bytes, with a unit if one likes: 512mb. */
+export function size(help: string, shown: string): Option<number> {
+  const parse = (text: string): Parsed<number> => {
+    const [, digits, unit] = /^(\d{1,15})([a-z]{0,2})$/i.exec(text) ?? []
+    const factor = digits === undefined ? undefined : SIZE_UNITS[unit.toLowerCase()]
+    const value = factor === undefined ? NaN : Number(digits) * factor
+    return Number.isSafeInteger(value)
+      ? { value }
+      : { problem: 'must be a number of bytes such as 512mb, or 0' }
+  }
+  return { kind: 'value', help, placeholder: 'SIZE', initial: 0, shown, parse }
+}
+
 /** A port, any free one (0), none at all (`off`), or one that is taken if it can be had. */
 export type PortChoice = number | 'off' | undefined
 

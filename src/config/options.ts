@@ -3,6 +3,7 @@
  * variables (`--dead-after-ms` is OPENCLUSTER_DEAD_AFTER_MS), the keys of a configuration file and of
  * `startNode` (deadAfterMs), and the documentation. An option is in here once its feature works.
  */
+import { EVICTION_POLICIES, type EvictionPolicy } from '../core/eviction-policy.js'
 import type { PlacementHashName } from '../core/hash/placement-hash.js'
 import { isNodeName } from '../core/ids.js'
 import { MASK_SPLIT_MAX, MASKS } from '../core/mask.js'
@@ -18,6 +19,7 @@ import {
   numberChoice,
   optionalText,
   port,
+  size,
   text,
   type Option,
   type Options
@@ -131,6 +133,12 @@ export const NODE_OPTIONS = {
     max: 24 * HOUR_S,
     unit: 's'
   }),
+  'max-memory': size('what items may take on this node, such as 512mb; 0 is no limit', '0'),
+  eviction: choice<EvictionPolicy>(
+    'which keys go when that is not enough; lru and lfu go by the last write',
+    'noeviction',
+    EVICTION_POLICIES
+  ),
   'secret-file': optionalText('a file with the secret that all nodes of the cluster share', {
     placeholder: 'FILE'
   }),

@@ -1,4 +1,5 @@
 /** What one node is told at its start; every tunable with its unit and what follows from it. */
+import type { EvictionPolicy } from '../core/eviction-policy.js'
 import type { NodeName } from '../core/ids.js'
 import type { PlacementHashName } from '../core/hash/placement-hash.js'
 import type { Policy } from '../core/membership/voters.js'
@@ -61,6 +62,9 @@ export interface NodeConfig {
   /** A request that could not be served for so long gets an error. */
   readonly holdMs: number
   readonly maxRequestBytes: number
+  /** What items may take here, in bytes, and which of them go when it is not enough; 0: no limit. */
+  readonly maxMemory: number
+  readonly eviction: EvictionPolicy
   /** The longest reply to one command; a client that asks for more gets an error. */
   readonly maxReplyBytes: number
   /** Only the simulator's own tests set this: which promise to break. */
@@ -117,6 +121,8 @@ export const NODE_DEFAULTS = {
   weight: 1,
   zone: '',
   policy: 'auto',
+  maxMemory: 0,
+  eviction: 'noeviction',
   heartbeatMs: 150,
   deadAfterMs: 900,
   leaseMs: 700,

@@ -31,6 +31,7 @@ const PURGE_BUDGET = 256
 /** A node that is back has given what it had after this. */
 const RETURN_MS = 10_000
 const EXPIRE = Uint8Array.from('oc.expire', (letter) => letter.charCodeAt(0))
+const EVICT = Uint8Array.from('oc.evict', (letter) => letter.charCodeAt(0))
 
 export class Copies {
   /** Items whose time was over, for statistics. */
@@ -235,6 +236,11 @@ export class Copies {
         this.#onChange(state, this.#call)
       }
     }
+  }
+
+  /** Lets a key go to make room, as a write like any other. */
+  evict(state: BucketState, key: Uint8Array): void {
+    this.write(state, encodeArguments([EVICT, key]))
   }
 
   #takeNote(peer: Peer, reader: ByteReader): void {

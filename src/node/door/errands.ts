@@ -103,6 +103,7 @@ export class Errands implements Door {
     this.ranks = new RankOrder(hash)
     this.lanes = new Lanes(cluster)
     this.settings = new DoorSettings(cluster.config)
+    this.settings.onChange(() => this.settings.limit(this.execution.eviction))
     this.observer = new Observer(this.settings, {
       parse: (request) => this.execution.parse(request),
       push: (session, line) => this.push(session, (reply) => reply.simple(line))

@@ -21,6 +21,7 @@ import { encodeArguments } from '../../wire/resp/request-writer.js'
 import type { BucketState } from '../bucket-state.js'
 import type { Cluster } from '../cluster.js'
 import type { Copies } from '../copies.js'
+import { Eviction } from '../eviction.js'
 import type { Watches } from '../watches.js'
 import type { BlockedCommands } from './blocking.js'
 import { compositeOf } from './composites.js'
@@ -40,6 +41,7 @@ export class Execution {
   readonly hash: PlacementHash
   /** For work that answers nobody. */
   readonly nowhere = new ReplyWriter({ initialBytes: 64 })
+  readonly eviction: Eviction
   /** Those who cache what they read. */
   tracking: Tracking | undefined
   /** Those who wait for something to be written. */
@@ -61,6 +63,7 @@ export class Execution {
     this.#copies = parts.copies
     this.#watches = parts.watches
     this.hash = parts.hash
+    this.eviction = new Eviction(cluster, parts.copies)
     const maxBytes = cluster.config.maxReplyBytes
     this.#reply = new ReplyWriter({ initialBytes: 4096, maxBytes })
     this.#call = this.createCall(this.#reply)
@@ -77,6 +80,12 @@ export class Execution {
   perform(call: Call, parser: RequestParser, command: Command, bucket: Bucket): boolean {
     const { now, clock } = this.#cluster
     const write = command.flags.includes('write')
+    if (write && this.eviction.limitBytes > 0 && command.flags.includes('memory')) {
+      if (!this.eviction.makeRoom()) {
+        call.reply.error(LIMIT_TEXTS['slab-full'])
+        return false
+      }
+    }
     call.begin()
     call.bucket = bucket
     call.version = write ? clock.next(now) : 0

@@ -113,7 +113,7 @@ function stats(door: Door): Fields {
     rejected_connections: 0,
     sync_full: 0,
     expired_keys: door.expired,
-    evicted_keys: 0,
+    evicted_keys: door.execution.eviction.evicted,
     keyspace_hits: 0,
     keyspace_misses: 0,
     pubsub_channels: pubsub.size('channels'),

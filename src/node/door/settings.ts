@@ -2,7 +2,9 @@
  * What CONFIG GET says and CONFIG SET takes. Values are checked as Redis checks them, with its words, since clients
  * and their tests compare them; a setting with two names has one value.
  */
+import { EVICTION_POLICIES } from '../../core/eviction-policy.js'
 import type { NodeConfig } from '../config.js'
+import type { Eviction } from '../eviction.js'
 import { SETTING_LINES } from './setting-table.js'
 
 interface Setting {
@@ -76,7 +78,7 @@ export class DoorSettings {
   readonly #settings = new Map<string, Setting>()
   readonly #heard: (() => void)[] = []
 
-  constructor({ address, maxRequestBytes }: NodeConfig) {
+  constructor({ address, maxRequestBytes, maxMemory, eviction }: NodeConfig) {
     for (const [name, value, form, alias] of SETTING_LINES) {
       const [kind, ...words] = form.split(' ')
       const setting = { name, kind, words, value }
@@ -84,6 +86,8 @@ export class DoorSettings {
       if (alias !== undefined) this.#settings.set(alias, setting)
     }
     this.#put('proto-max-bulk-len', String(maxRequestBytes))
+    this.#put('maxmemory', String(maxMemory))
+    this.#put('maxmemory-policy', eviction)
     this.#put('port', /:(\d+)$/.exec(address)?.[1] ?? '0')
     this.#put('bind', address.replace(/:\d+$/, ''))
   }
@@ -130,6 +134,14 @@ export class DoorSettings {
   /** Calls back after every change. */
   onChange(hear: () => void): void {
     this.#heard.push(hear)
+  }
+
+  /** What the memory's limit is set to, to whoever keeps it. */
+  limit(eviction: Pick<Eviction, 'limitBytes' | 'policy' | 'samples'>): void {
+    const policy = this.get('maxmemory-policy')
+    eviction.limitBytes = this.number('maxmemory')
+    eviction.samples = this.number('maxmemory-samples')
+    eviction.policy = EVICTION_POLICIES.find((known) => known === policy) ?? 'noeviction'
   }
 
   #put(name: string, value: string): void {
