@@ -1,4 +1,5 @@
 /** Whole clusters, seed after seed: lines to stdout as they come, a bar on a terminal. */
+import { simulateRing } from '../../sim/ring/simulate.js'
 import { runSimulation } from '../../sim/run.js'
 import type { Output } from './command.js'
 import { Progress } from './progress.js'
@@ -7,19 +8,14 @@ import type { SimulateValues } from './simulate-options.js'
 export function runClusters(values: SimulateValues & { seed: number }, output: Output): number {
   const { seed, seeds, nodes, minutes, policy, faults, placement, trace } = values
   const progress = new Progress(output, seeds)
-  return runSimulation({
-    seed,
-    seeds,
-    nodes,
-    minutes,
-    policy,
-    faults,
-    placement,
-    trace: trace === true,
-    onLine: (line) => {
+  const common = {
+    ...{ seed, seeds, nodes, minutes, faults, trace: trace === true },
+    onLine: (line: string) => {
       progress.clear()
       output.stdout.write(`${line}\n`)
     },
-    onProgress: (_done, label) => progress.advance(label)
-  })
+    onProgress: (_done: number, label: string) => progress.advance(label)
+  }
+  if (placement === 'ring') return simulateRing(common)
+  return runSimulation({ ...common, policy, placement })
 }

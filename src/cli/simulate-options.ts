@@ -47,7 +47,7 @@ const CLUSTER = {
   minutes: positive('how long things go wrong, in simulated time', 0.5, MINUTES_MAX),
   faults: choice('what goes wrong', 'all', FAULT_CLASSES),
   policy: choice('who may decide', 'majority', ['majority', 'available']),
-  placement: choice('where keys belong', 'buckets', ['buckets'], ['ring']),
+  placement: choice('where keys belong', 'buckets', ['buckets', 'ring']),
   trace: flag('print every event')
 }
 

@@ -52,9 +52,9 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
 /** Bytes, with a unit if one likes: 512mb. */
 export function size(help: string, shown: string): Option<number> {
   const parse = (text: string): Parsed<number> => {
-    const [, digits, unit] = /^(\d{1,15})([a-z]{0,2})$/i.exec(text) ?? []
-    const factor = digits === undefined ? undefined : SIZE_UNITS[unit.toLowerCase()]
-    const value = factor === undefined ? NaN : Number(digits) * factor
+    const found = /^(\d{1,15})([a-z]{0,2})$/i.exec(text)
+    const unit = found?.[2].toLowerCase() ?? '?'
+    const value = unit in SIZE_UNITS ? Number(found?.[1]) * SIZE_UNITS[unit] : NaN
     return Number.isSafeInteger(value)
       ? { value }
       : { problem: 'must be a number of bytes such as 512mb, or 0' }

@@ -39,10 +39,8 @@ describe('a node at its limit of memory', () => {
     cluster.run(2000)
     expect(cluster.differences()).toEqual([])
     for (const { node } of at) expect(node.store.usedBytes).toBeLessThan(260_000)
-    const kinds = new Set(watcher.pushes.map((push) => push[1]))
     expect(JSON.stringify(watcher.pushes)).toContain('evicted')
-    expect(kinds.size).toBeGreaterThan(0)
-    expect(String(client.call('INFO', 'stats'))).toMatch(/evicted_keys:[1-9]/)
+    expect(JSON.stringify(client.call('INFO', 'stats'))).toMatch(/evicted_keys:[1-9]/)
   })
 
   it('lets the oldest go first under lru', () => {

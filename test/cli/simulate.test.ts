@@ -268,7 +268,7 @@ describe('wrong usage ends with 2 and one line a problem', () => {
     ],
     [[...joins, '--nodes', '3'], ['--nodes: only without --joins']],
     [['--policy', 'etcd'], ['--policy etcd: must be majority or available']],
-    [['--placement', 'ring'], ['--placement ring: not there yet; use buckets']],
+    [['--placement', 'tree'], ['--placement tree: must be buckets or ring']],
     [['--faults', 'fire'], ['--faults fire: must be none, network, crash or all']],
     [['--seeds', '0'], ['--seeds 0: must be a whole number from 1 to 1000000']],
     [['--nodes', '1'], ['--nodes 1: must be a whole number from 2 to 32']],

@@ -32,11 +32,11 @@ export class RedisServer {
     this.#folder = folder
   }
 
-  static async start(path: string): Promise<RedisServer> {
+  static async start(path: string, ...more: string[]): Promise<RedisServer> {
     const port = await findFreePort()
     const folder = mkdtempSync(join(tmpdir(), 'opencluster-redis-'))
     const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder]
-    const child = spawn(path, options, { stdio: 'ignore' })
+    const child = spawn(path, [...options, ...more], { stdio: 'ignore' })
     const server = new RedisServer(port, child, folder)
     const deadline = Date.now() + START_MS_MAX
     for (;;) {
@@ -52,6 +52,26 @@ export class RedisServer {
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
     }
+  }
+
+  /** One that is a whole Redis Cluster by itself. */
+  static async startCluster(path: string): Promise<RedisServer> {
+    const server = await RedisServer.start(
+      path,
+      '--cluster-enabled',
+      'yes',
+      '--cluster-announce-ip',
+      '127.0.0.1'
+    )
+    const connection = await Connection.open(server.port)
+    await connection.send(['CLUSTER', 'ADDSLOTSRANGE', '0', '16383'])
+    const deadline = Date.now() + START_MS_MAX
+    while (!(await connection.send(['CLUSTER', 'INFO'])).includes('cluster_state:ok')) {
+      if (Date.now() > deadline) throw new Error('the cluster of one is not up')
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    connection.close()
+    return server
   }
 
   async stop(): Promise<void> {

@@ -208,7 +208,7 @@ describe('five nodes', () => {
       expect(await statusOf(c, 'GET', `/v0/entity?id=k${i}&ack=3&from=5`)).toBe(200)
       expect(await statusOf(a, 'PUT', `/v0/entity?id=n${i}&ack=3&from=5`)).toBe(201)
     }
-    expect(await statusOf(a, 'PUT', '/v0/entity?id=k&ack=4&from=5')).toBe(504)
+    expect(await statusOf(a, 'PUT', '/v0/entity?id=n0&ack=4&from=5')).toBe(504)
     const back = await Promise.all(
       ['d', 'e'].map((name) => processes.start(name, '--placement', 'ring', '--join', a.address))
     )

@@ -148,18 +148,20 @@ function drawDots(
   cells: Uint8Array
 ): void {
   const side = sideOf(cells.length)
-  canvas.width = side
-  canvas.height = side
+  // Setting it, be it to the same, makes the browser lay the page out.
+  if (canvas.width !== side) canvas.width = canvas.height = side
   const colours = Object.values(COLOURS).map((name) => parseColour(colour(name)))
   const image = context.createImageData(side, side)
-  cells.forEach((cell, bucket) => image.data.set(colours[cell], bucket * 4))
+  const pixels = new Uint32Array(image.data.buffer)
+  for (let bucket = 0; bucket < cells.length; bucket++) pixels[bucket] = colours[cells[bucket]]
   context.putImageData(image, 0, 0)
 }
 
-/** `#rrggbb`, as the style sheet has all of them. */
-function parseColour(text: string): [number, number, number, number] {
+/** `#rrggbb`, as the style sheet has all of them, in the order in which machines keep a pixel. */
+function parseColour(text: string): number {
   const value = Number.parseInt(text.slice(1), 16)
-  return [value >> 16, (value >> 8) & 0xff, value & 0xff, 0xff]
+  const [red, green, blue] = [value >> 16, (value >> 8) & 0xff, value & 0xff]
+  return ((0xff << 24) | (blue << 16) | (green << 8) | red) >>> 0
 }
 
 function drawLetters(

@@ -79,43 +79,42 @@ export interface PictureInput {
 
 export function drawPicture(input: PictureInput, before?: Picture): Picture {
   const { rows, nodes, moves, copies } = input
-  const cells = new Map(nodes.map(({ name }) => [name, new Uint8Array(rows.length)]))
-  const roles = new Map(nodes.map(({ name }) => [name, { primaries: 0, backups: 0 }]))
-  const living = new Set<string>()
-  for (const { name, state } of nodes)
-    if (state === 'alive' || state === 'leaving') living.add(name)
-  rows.forEach((holders, bucket) => {
-    let alive = 0
-    for (const name of holders) if (living.has(name)) alive++
-    holders.forEach((name, place) => {
-      const [column, held] = [cells.get(name), roles.get(name)]
-      if (column === undefined || held === undefined) return
-      if (place === 0) held.primaries++
-      else held.backups++
-      column[bucket] = judge({ alive, lives: living.has(name), first: place === 0, copies })
+  const drafts = new Map(
+    nodes.map(({ name, state }) => {
+      const lives = state === 'alive' || state === 'leaving'
+      return [name, { cells: new Uint8Array(rows.length), lives, primaries: 0, backups: 0 }]
     })
-  })
+  )
+  for (let bucket = 0; bucket < rows.length; bucket++) {
+    const holders = rows[bucket]
+    let alive = 0
+    for (const name of holders) if (drafts.get(name)?.lives === true) alive++
+    for (let place = 0; place < holders.length; place++) {
+      const draft = drafts.get(holders[place])
+      if (draft === undefined) continue
+      if (place === 0) draft.primaries++
+      else draft.backups++
+      draft.cells[bucket] = judge({ alive, lives: draft.lives, first: place === 0, copies })
+    }
+  }
   for (const { bucket, from, to, kind } of moves) {
     if (kind === 'role' || bucket >= rows.length) continue
-    const [source, target] = [cells.get(from), cells.get(to)]
+    const [source, target] = [drafts.get(from)?.cells, drafts.get(to)?.cells]
     if (source !== undefined && kind === 'primary') source[bucket] = CELL.moving
     if (target?.[bucket] === CELL.none) target[bucket] = CELL.arriving
   }
   const columns = new Map<string, Column>()
   const counts = [...NO_COLUMN.counts]
-  for (const [name, own] of cells) {
-    const column = finish(own, roles.get(name) ?? NO_COLUMN, before?.columns.get(name))
+  for (const [name, draft] of drafts) {
+    const column = finish(draft, before?.columns.get(name))
     columns.set(name, column)
     column.counts.forEach((count, cell) => (counts[cell] += count))
   }
   return { columns, counts }
 }
 
-function finish(
-  cells: Uint8Array,
-  { primaries, backups }: Pick<Column, 'primaries' | 'backups'>,
-  before: Column | undefined
-): Column {
+function finish(draft: Omit<Column, 'counts'>, before: Column | undefined): Column {
+  const { cells, primaries, backups } = draft
   const same = before?.primaries === primaries && before.backups === backups
   if (same && isSame(before.cells, cells)) return before
   const counts = [...NO_COLUMN.counts]

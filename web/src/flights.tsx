@@ -1,13 +1,13 @@
 /** Copies that fly from column to column when a row has changed, and lines for the moves that are under way. */
 import { useEffect, useRef } from 'preact/hooks'
-import type { Flight } from './cells.js'
 import { formatBucket } from './format.js'
 import { sideOf } from './bucket-map.js'
-import { moves, onFlights, rows } from './model.js'
+import { moves, nodes, onFlights, rows } from './model.js'
 
 const FLIGHT_MS = 750
 const SPREAD_MS = 260
-const FLYING_MAX = 160
+const FLYING_MAX = 100
+const BOXES_MS = 2000
 
 const calm = matchMedia('(prefers-reduced-motion: reduce)')
 
@@ -21,10 +21,25 @@ export function Flights() {
   const layer = useRef<HTMLDivElement>(null)
   useEffect(() => {
     onFlights.current = (flights) => {
-      if (calm.matches || document.hidden || layer.current === null) return
-      for (const flight of flights) launch(layer.current, flight)
+      const host = layer.current
+      if (calm.matches || document.hidden || host === null) return
+      // All places first: putting something into the page between two looks makes the browser lay it out each time.
+      const ways = flights.slice(0, FLYING_MAX - host.childElementCount).map((flight) => ({
+        ...flight,
+        start: placeOf(host, flight.from, flight.bucket),
+        end: placeOf(host, flight.to, flight.bucket)
+      }))
+      for (const { start, end, primary } of ways) {
+        if (start !== undefined && end !== undefined) launch(host, { start, end, primary })
+      }
     }
+    const resize = new ResizeObserver(() => boxes.clear())
+    if (layer.current !== null) resize.observe(layer.current)
+    // A column that has just come is still moving into its place.
+    const look = setInterval(() => boxes.clear(), BOXES_MS)
     return () => {
+      clearInterval(look)
+      resize.disconnect()
       onFlights.current = () => undefined
     }
   }, [])
@@ -70,9 +85,8 @@ function MoveLine(props: {
   )
 }
 
-function launch(layer: HTMLElement, { bucket, from, to, primary }: Flight): void {
-  const [a, b] = [placeOf(layer, from, bucket), placeOf(layer, to, bucket)]
-  if (a === undefined || b === undefined || layer.childElementCount > FLYING_MAX) return
+function launch(layer: HTMLElement, way: { start: Place; end: Place; primary: boolean }): void {
+  const { start: a, end: b, primary } = way
   const size = Math.max(6, Math.min(a.size, b.size))
   const body = document.createElement('i')
   body.className = primary ? 'flight primary' : 'flight backup'
@@ -99,13 +113,37 @@ function launch(layer: HTMLElement, { bucket, from, to, primary }: Flight): void
   animation.addEventListener('cancel', end)
 }
 
-/** The middle of a bucket's cell in a node's column, seen from the layer. */
-function placeOf(layer: HTMLElement | null, node: string, bucket: number): Place | undefined {
+interface Box {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+}
+
+/** Where the columns are, seen from the layer. Looking makes the browser lay the page out, so it is done once a layout. */
+const boxes = new Map<string, Box | undefined>()
+let boxesFor = ''
+
+function boxOf(layer: HTMLElement, node: string): Box | undefined {
+  const layout = nodes.value.map(({ name }) => name).join('/')
+  if (layout !== boxesFor) boxes.clear()
+  boxesFor = layout
+  if (boxes.has(node)) return boxes.get(node)
   const column = document.querySelector(`[data-node="${CSS.escape(node)}"] .cells`)
-  if (layer === null || column === null) return undefined
-  const [own, box] = [layer.getBoundingClientRect(), column.getBoundingClientRect()]
+  const [own, found] = [layer.getBoundingClientRect(), column?.getBoundingClientRect()]
+  const box =
+    found === undefined
+      ? undefined
+      : { x: found.left - own.left, y: found.top - own.top, width: found.width }
+  boxes.set(node, box)
+  return box
+}
+
+/** The middle of a bucket's cell in a node's column. */
+function placeOf(layer: HTMLElement | null, node: string, bucket: number): Place | undefined {
+  const box = layer === null ? undefined : boxOf(layer, node)
+  if (box === undefined) return undefined
   const side = sideOf(rows.value.length)
   const size = box.width / side
-  const x = box.left - own.left + ((bucket % side) + 0.5) * size
-  return { x, y: box.top - own.top + (Math.floor(bucket / side) + 0.5) * size, size }
+  const x = box.x + ((bucket % side) + 0.5) * size
+  return { x, y: box.y + (Math.floor(bucket / side) + 0.5) * size, size }
 }

@@ -28,8 +28,11 @@ export function formatDuration(us: number): string {
   return `${(us / 1_000_000).toFixed(2)} s`
 }
 
+/** By hand: axes ask for it all the time, and the browser's own takes long. */
 export function formatTime(ms: number): string {
-  return new Date(ms).toLocaleTimeString([], { hour12: false })
+  const date = new Date(ms)
+  const parts = [date.getHours(), date.getMinutes(), date.getSeconds()]
+  return parts.map((part) => String(part).padStart(2, '0')).join(':')
 }
 
 /** As the documents write buckets. */

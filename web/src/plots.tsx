@@ -1,7 +1,7 @@
 /** The last minutes: small plots with one time axis, the whole in ink and each node as a thin line. */
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
-import { formatBytes, formatCount, formatDuration } from './format.js'
+import { formatBytes, formatCount, formatDuration, formatTime } from './format.js'
 import { nodes, samples } from './model.js'
 import { nodeColour } from './node-colour.js'
 import { arrange, type Measure } from './series.js'
@@ -152,7 +152,12 @@ function options(plot: Plot, names: readonly string[], width: number): uPlot.Opt
       y: { range: (_u, _min, max) => [0, Math.max(max * 1.12, plot.least)] }
     },
     axes: [
-      { ...axis, size: 22, space: 80, values: (_u, ticks) => ticks.map(formatClock) },
+      {
+        ...axis,
+        size: 22,
+        space: 80,
+        values: (_u, ticks) => ticks.map((tick) => formatTime(tick * 1000))
+      },
       {
         ...axis,
         size: 60,
@@ -168,13 +173,4 @@ function options(plot: Plot, names: readonly string[], width: number): uPlot.Opt
       ...names.map((name) => ({ stroke: nodeColour(name), width: 1, points: { show: false } }))
     ]
   }
-}
-
-function formatClock(seconds: number): string {
-  return new Date(seconds * 1000).toLocaleTimeString([], {
-    hour12: false,
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit'
-  })
 }

@@ -15,6 +15,7 @@ import { PERSISTENCE_COMMANDS } from './persistence-command.js'
 import { KEYSPACE_COMMANDS } from './keyspace.js'
 import { PUBSUB_COMMANDS } from './pubsub-command.js'
 import { SEVERAL_KEYS_COMMANDS } from './several-keys.js'
+import { SORT_COMMANDS } from './sort-command.js'
 import { OC_TABLE } from './table-command.js'
 import { TRANSACTION_COMMANDS } from './transaction.js'
 import { OC_WATCH } from './watch-command.js'
@@ -24,6 +25,7 @@ import type { DoorCommand } from './door.js'
 export const DOOR_COMMANDS: readonly DoorCommand[] = [
   ...CONNECTION_COMMANDS,
   ...SEVERAL_KEYS_COMMANDS,
+  ...SORT_COMMANDS,
   ...KEYSPACE_COMMANDS,
   ...PERSISTENCE_COMMANDS,
   ...BUCKET_COMMANDS,

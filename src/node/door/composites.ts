@@ -22,16 +22,20 @@ export const COMPOSITES: readonly Composite[] = [
   ...BIT_COMPOSITES,
   ...CARDINALITY_COMPOSITES,
   ...GEO_COMPOSITES,
-  LCS,
-  SORT,
-  SORT_RO
+  LCS
 ]
 
 const BY_NAME = new Map(
-  [...COMPOSITES, ...BLOCKING, MSETNX, ...EACH_KEY, ...OBJECT_PARTS, MEMORY_USAGE].map((one) => [
-    one.name,
-    one
-  ])
+  [
+    ...COMPOSITES,
+    ...BLOCKING,
+    SORT,
+    SORT_RO,
+    MSETNX,
+    ...EACH_KEY,
+    ...OBJECT_PARTS,
+    MEMORY_USAGE
+  ].map((one) => [one.name, one])
 )
 
 /** The composite that these arguments call, parts of containers included. */

@@ -31,6 +31,8 @@ const SECRET = new Map([
   ['auth', 1],
   ['hello', 2]
 ])
+/** Containers whose parts are about the server, as Redis sees it. */
+const ADMINISTRATION = new Set(['config', 'latency', 'slowlog'])
 const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
   '"': '\\"',
@@ -118,9 +120,8 @@ export class Observer {
     if (this.#monitors.size === 0 || session.remote !== undefined) return
     const args = this.#parse(request).texts(0)
     const spec = findSpec(args[0])
-    const isNobodys = spec === undefined || spec.flags.includes('admin') || spec.name === 'monitor'
-    const fits = spec !== undefined && isEnough(spec.arity, args.length)
-    if (isNobodys || !fits) return
+    if (spec === undefined || !isEnough(spec.arity, args.length)) return
+    if (spec.flags.includes('admin') || ADMINISTRATION.has(spec.name)) return
     const seconds = Math.floor(nowMs / 1000)
     const micros = String(Math.floor((nowMs % 1000) * 1000)).padStart(6, '0')
     const words = withoutSecrets(args).map(quote).join(' ')

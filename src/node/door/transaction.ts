@@ -4,6 +4,10 @@
  * key are executed at the door, in their turn. A watched key is remembered by its version, which is compared
  * where it is when the transaction is executed.
  *
+ * A client that does not care where keys are may queue commands about several slots, as libraries do that mean a pipeline.
+ * What it queued for one slot is executed in one go, slot by slot, so others may see the time between; with
+ * watched keys, where it would matter, that is refused.
+ *
  *   OC.EXEC hash watches (key version)… command…      commands as RESP, each in one argument
  */
 import type { Arguments } from '../../commands/arguments.js'
@@ -24,12 +28,15 @@ const EXEC_ABORT = 'EXECABORT Transaction discarded because of previous errors.'
 /** Executed at once, also between MULTI and EXEC. */
 const NEVER_QUEUED = new Set(['multi', 'exec', 'discard', 'watch', 'quit', 'reset'])
 
+/** In the place of a hash: the keys of one command have several. */
+const APART = -1
+
 function hashOf(door: Door, key: Uint8Array): number {
   return door.execution.hash.hash(key, 0, key.length)
 }
 
 /** The hash of a command's keys, or the error if they are apart. */
-function describe(door: Door, args: Arguments): Queued | string {
+function describe(door: Door, args: Arguments, isPlain = false): Queued | string {
   const request = args.bytes
   const command = findCommand(request, args.offset(0), args.length(0))
   if (command !== undefined && hasArity(command, args.count)) {
@@ -41,7 +48,8 @@ function describe(door: Door, args: Arguments): Queued | string {
   const places = composite.keys(args)
   if (typeof places === 'string') return { request, hash: undefined, write: false }
   const hashes = new Set(places.map((place) => hashOf(door, args.at(place))))
-  if (hashes.size > 1) return CROSS_SLOT
+  if (hashes.size > 1)
+    return isPlain ? { request, hash: APART, write: composite.write } : CROSS_SLOT
   return { request, hash: [...hashes].at(0), write: composite.write }
 }
 
@@ -73,11 +81,13 @@ export function queue(
   if (findSpec(name)?.flags.includes('no_multi') === true) {
     return refuse('ERR Command not allowed inside a transaction')
   }
-  const queued = describe(door, args)
+  const { isClusterAware, client } = slot.session
+  const isPlain = !isClusterAware && (client.watched ?? []).length === 0
+  const queued = describe(door, args, isPlain)
   if (typeof queued === 'string') return refuse(queued)
   const first = transaction.queued.find(({ hash }) => hash !== undefined)
   const apart = first !== undefined && queued.hash !== undefined && first.hash !== queued.hash
-  if (apart) return refuse(CROSS_SLOT)
+  if (apart && !isPlain) return refuse(CROSS_SLOT)
   const moved = queued.hash === undefined ? undefined : door.moved(slot.session, queued.hash)
   if (moved !== undefined) return refuse(moved)
   if (transaction.queued.length >= QUEUED_MAX) return refuse('ERR too many commands in MULTI')
@@ -185,6 +195,10 @@ const EXEC = {
       door.refuse(slot, EXEC_ABORT)
       return
     }
+    if (isApart(transaction.queued)) {
+      executeApart(door, slot, transaction.queued)
+      return
+    }
     const hash = transaction.queued.find((queued) => queued.hash !== undefined)?.hash
     const isHere = ({ key }: Watched): boolean => hashOf(door, key) === hash
     const elsewhere = watched.filter((one) => !isHere(one))
@@ -234,6 +248,62 @@ function execute(
     }
     replyAll(door, slot, inOrder)
   })
+}
+
+function isApart(queued: readonly Queued[]): boolean {
+  const hashes = new Set(queued.map(({ hash }) => hash).filter((hash) => hash !== undefined))
+  return hashes.size > 1 || hashes.has(APART)
+}
+
+/** Commands that may be executed at the same time, since each slot's are together; by their places in the queue. */
+function stepsOf(queued: readonly Queued[]): number[][][] {
+  const steps: number[][][] = []
+  let groups = new Map<number | undefined, number[]>()
+  const close = (): void => {
+    if (groups.size > 0) steps.push([...groups.values()])
+    groups = new Map()
+  }
+  queued.forEach(({ hash }, place) => {
+    if (hash === undefined || hash === APART) {
+      close()
+      steps.push([[place]])
+    } else groups.set(hash, [...(groups.get(hash) ?? []), place])
+  })
+  close()
+  return steps
+}
+
+function executeApart(door: Door, slot: Slot, queued: readonly Queued[]): void {
+  const steps = stepsOf(queued)
+  const done: Uint8Array[] = []
+  const next = (index: number): void => {
+    if (index === steps.length) {
+      replyAll(door, slot, done)
+      return
+    }
+    const step = steps[index]
+    const requests = step.map((places) => {
+      const { request, hash } = queued[places[0]]
+      if (hash === undefined || hash === APART) return request
+      const write = places.some((place) => queued[place].write)
+      const head = ['OC.EXEC', String(hash), write ? '1' : '0', '0'].map(latin1Bytes)
+      return encodeArguments([...head, ...places.map((place) => queued[place].request)])
+    })
+    door.ask(slot, requests, (parts) => {
+      step.forEach((places, i) => take(parts[i], places))
+      next(index + 1)
+    })
+  }
+  /** A part that could not be executed stands for all its commands. */
+  const take = (part: Uint8Array, places: readonly number[]): void => {
+    const value = queued[places[0]].hash === undefined ? undefined : readReply(part)
+    const isWhole = Array.isArray(value) && queued[places[0]].hash !== APART
+    places.forEach((place, i) => {
+      const one = isWhole ? value[i] : part
+      done[place] = one instanceof Uint8Array ? one : part
+    })
+  }
+  next(0)
 }
 
 function replyAll(door: Door, slot: Slot, parts: readonly Uint8Array[]): void {

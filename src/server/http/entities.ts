@@ -5,7 +5,7 @@
  * one before.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { compareBytes } from '../../core/bytes.js'
 import { refuse } from './context.js'
 import { refuseOtherMethods } from './entity.js'
@@ -63,11 +63,24 @@ async function stream(reply: FastifyReply, entities: AsyncIterable<Entity>): Pro
     for await (const { key, value } of entities) {
       if (raw.destroyed) return
       if (raw.write(Buffer.concat([key, LINE_FEED, value]))) continue
-      await Promise.race([once(raw, 'drain'), once(raw, 'close')])
+      await drained(raw)
     }
     raw.end()
   } catch {
     // The client sees an answer without its end, which is what it is.
     raw.destroy()
   }
+}
+
+/** The client has taken what was written, or is gone. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      response.off('drain', end)
+      response.off('close', end)
+      resolve()
+    }
+    response.on('drain', end)
+    response.on('close', end)
+  })
 }
