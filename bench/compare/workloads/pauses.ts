@@ -1,0 +1,58 @@
+/**
+ * How long a server with many keys stands still under writes. They are sent at a fixed rate and timed from when they were due, so
+ * that one pause is seen by all who would have waited. The generator's own pauses are in the figures of both.
+ */
+import type { Bench } from '../bench.js'
+import { fillJob } from '../generator.js'
+import type { Side } from '../measure.js'
+import { targetOf, type Server } from '../peers/server.js'
+import { formatKeys, largeName, startLarge } from './memory.js'
+
+export const GROUP = 'pauses'
+const RATE_PER_SECOND = 50_000
+const CONNECTIONS = 50
+
+export async function run(bench: Bench): Promise<void> {
+  const keys = bench.sizes.keysLarge.at(-1) ?? 0
+  const labels = ['opencluster', ...bench.peers.map(({ label }) => label)]
+  if (bench.wants(GROUP)) {
+    const title = `${RATE_PER_SECOND / 1000} k SET/s on ${formatKeys(keys)} keys`
+    for (const field of ['max', 'p999'] as const) {
+      const name = `${field === 'max' ? 'longest wait' : 'p99.9'}, ${title}`
+      await bench.measure(
+        { group: GROUP, name, unit: 'ms', better: 'less' },
+        sidesOf(bench, keys, field)
+      )
+    }
+  }
+  await bench.release(...labels.map(largeName))
+}
+
+function sidesOf(bench: Bench, keys: number, field: 'max' | 'p999'): [Side, ...Side[]] {
+  const createSide = (label: string, start: () => Promise<Server>): Side => {
+    const begin = async (): Promise<Server> => {
+      const server = await start()
+      await bench.generator.run(fillJob(targetOf(server), { keys, valueBytes: 64 }))
+      return server
+    }
+    return {
+      label,
+      prepare: async () => void (await bench.use(largeName(label), begin)),
+      take: async () => {
+        const server = await bench.use(largeName(label), begin)
+        const shape = { mix: 'set', connections: CONNECTIONS, pipeline: 1, keys } as const
+        const times = { warmupMs: 500, durationMs: Math.max(2000, bench.sizes.durationMs) }
+        const rate = { ratePerSecond: RATE_PER_SECOND, valueBytes: 64 }
+        const job = { ...targetOf(server), ...shape, ...times, ...rate }
+        const { latency } = await bench.generator.run(job)
+        return { value: latency[field], latency }
+      }
+    }
+  }
+  return [
+    createSide('opencluster', () => startLarge(bench)),
+    ...bench.peers
+      .filter(({ redis }) => redis !== undefined)
+      .map(({ label, start }) => createSide(label, start))
+  ]
+}
