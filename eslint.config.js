@@ -14,7 +14,7 @@ const nondeterminism = [
 ]
 
 export default tseslint.config(
-  { ignores: ['dist/', 'coverage/', 'node_modules/', '**/*.cjs'] },
+  { ignores: ['dist/', 'coverage/', 'node_modules/', '**/*.cjs', 'examples'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {

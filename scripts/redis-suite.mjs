@@ -175,6 +175,8 @@ const COLORS = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g')
 async function runUnit(tcl, unit, { port, skipFile, verbose }) {
   const profile = ['--cluster-mode', '--ignore-encoding', '--ignore-digest', '--durable']
   const args = ['tests/test_helper.tcl', '--host', '127.0.0.1', '--port', String(port)]
+  // The suite listens itself; two runs at once need not meet.
+  args.push('--baseport', String(22_000 + (process.pid % 400) * 25))
   args.push(
     '--single',
     unit,

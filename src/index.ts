@@ -38,6 +38,10 @@ export async function startNode(options: StartOptions = {}): Promise<RunningNode
     const messages = problems.map(({ message }) => message).join('\n')
     throw new OpenClusterError(problems[0].code, messages)
   }
+  if (settings.placement === 'ring') {
+    const message = 'placement ring: a node of a ring is a process of its own, `opencluster start`'
+    throw new OpenClusterError('OC_OPTION_CONFLICT', message)
+  }
   const { logLevel: level, logFormat: format } = settings
   const log = new Log({ level, format, write: (line) => process.stderr.write(line) })
   const { host, httpPort: port } = settings

@@ -4,6 +4,7 @@
  */
 import { OpenClusterError } from '../errors.js'
 import { VERSION } from '../index.js'
+import { bench } from './bench.js'
 import { EXIT, reportProblems, type Output, type Verb } from './command.js'
 import { del, get, set } from './data.js'
 import { demo } from './demo.js'
@@ -27,6 +28,7 @@ const VERBS: readonly Verb[] = [
   del,
   watch,
   simulate,
+  bench,
   loadbalance,
   bal
 ]

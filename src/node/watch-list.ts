@@ -86,6 +86,12 @@ export class WatchList {
     return this.#version
   }
 
+  /** Ends one watch of that session, if it has it. */
+  remove({ session, client, pattern }: OwnWatch): void {
+    const key = `${client}\n${pattern}`
+    if (this.#own.get(key)?.session === session) this.#remove(key)
+  }
+
   /** Watches of the node itself: all of them, in place of those it had. */
   setOwn(patterns: ReadonlySet<string>): number {
     for (const [key, { session, pattern }] of this.#own) {

@@ -41,6 +41,23 @@ describe('a watcher', () => {
     expect(seen(watcher)).toEqual(['set user:1', 'deleted user:1', 'set user:2', 'expired user:2'])
   })
 
+  it('is told nothing any more about a pattern it gave up, and goes on with the others', () => {
+    const cluster = new MiniCluster()
+    const [a, b] = cluster.startAll('a', 'b')
+    const [watcher, writer] = [cluster.client(a), cluster.client(b)]
+    watch(watcher, 'user:*')
+    watch(watcher, 'order:*')
+    expect(watcher.call('OC.UNWATCH', 'watcher', 'user:*')).toBe('OK')
+    expect(watcher.call('OC.UNWATCH', 'watcher', 'never:*')).toBe('OK')
+    // Not somebody else's to give up.
+    expect(writer.call('OC.UNWATCH', 'watcher', 'order:*')).toBe('OK')
+    cluster.run(10)
+    for (let i = 0; i < 10; i++) writer.call('SET', `user:${i}`, 'v')
+    writer.call('SET', 'order:1', 'v')
+    cluster.run(10)
+    expect(seen(watcher)).toEqual(['set order:1'])
+  })
+
   it('is told by whichever node is primary', () => {
     const cluster = new MiniCluster()
     const [a, b, c] = cluster.startAll('a', 'b', 'c')

@@ -57,6 +57,10 @@ export class Watches {
     return this.#list.add(watch)
   }
 
+  remove(watch: OwnWatch): void {
+    this.#list.remove(watch)
+  }
+
   /** What this node itself has to hear of; gives the version that `confirmation` has to have processed. */
   setOwn(patterns: ReadonlySet<string>): number {
     return this.#list.setOwn(patterns)

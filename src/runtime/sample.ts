@@ -14,7 +14,7 @@ export interface Sample {
   readonly lagBytes: number
   readonly lagMs: number
   readonly held: number
-  /** Items shipped a second. */
+  /** Copies of buckets shipped a second. */
   readonly shipped: number
   /** The longest delay of the event loop. */
   readonly loopMs: number

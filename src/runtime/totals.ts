@@ -6,6 +6,8 @@ export class Totals {
     primary: { done: 0, cancelled: 0 },
     backup: { done: 0, cancelled: 0 }
   }
+  /** Items that were sent in moves, whatever became of these. */
+  items = 0
   switches = 0
   splits = 0
   failovers = 0
@@ -18,6 +20,7 @@ export class Totals {
     switch (event.kind) {
       case 'stage':
         if (event.stage !== 'done' && event.stage !== 'cancelled') return
+        this.items += event.sent
         if (!event.isSwitch) this.moves[event.role][event.stage]++
         else if (event.stage === 'done') this.switches++
         return

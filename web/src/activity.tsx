@@ -1,21 +1,11 @@
 /** What is under way, and what happened, with the reasons. */
 import { signal } from '@preact/signals'
-import type { EntryKind, JournalEntry } from '../../src/runtime/journal.js'
+import type { EntryKind } from '../../src/runtime/journal.js'
 import type { MoveStatus } from '../../src/runtime/status.js'
-import { formatBucket, formatTime, plural } from './format.js'
+import { formatBucket, formatTime } from './format.js'
 import { entries, moves, rows } from './model.js'
+import { tell } from './timeline.js'
 
-/** Every node reports these; one of them is enough. */
-const EVERYBODYS: readonly EntryKind[] = [
-  'joined',
-  'leaving',
-  'left',
-  'died',
-  'returned',
-  'split',
-  'voters'
-]
-const SAME_MS = 8000
 const SHOWN_MAX = 60
 
 const MARKS: Readonly<Record<EntryKind, string>> = {
@@ -70,18 +60,12 @@ function Move({ bucket, from, to, kind, stage, sent, total, reason }: MoveStatus
   )
 }
 
-interface Line {
-  readonly id: string
-  readonly kind: EntryKind
-  readonly timeMs: number
-  readonly text: string
-  readonly reason: string
-}
-
 const showsMoves = signal(true)
 
 export function Timeline() {
-  const lines = tell(entries.value).filter(({ kind }) => showsMoves.value || kind !== 'moved')
+  const lines = tell(entries.value, rows.value.length).filter(
+    ({ kind }) => showsMoves.value || kind !== 'moved'
+  )
   return (
     <section class="panel timeline" aria-label="What happened">
       <h2>
@@ -110,86 +94,4 @@ export function Timeline() {
       </ol>
     </section>
   )
-}
-
-/** Newest first. Moves in a row are one line, and what every node says is said once. */
-export function tell(all: readonly JournalEntry[]): Line[] {
-  const lines: Line[] = []
-  let burst: { entry: JournalEntry; oldest: JournalEntry; count: number } | undefined
-  const seen: JournalEntry[] = []
-  const close = (): void => {
-    if (burst === undefined) return
-    const { entry, oldest, count } = burst
-    const text = count === 1 ? describeMove(entry) : `${count} moves and switches of roles`
-    const reason = count === 1 ? entry.reason : `last: ${describeMove(entry)}: ${entry.reason}`
-    const { timeMs } = entry
-    lines.push({ ...common(oldest), timeMs, kind: 'moved', text, reason })
-    burst = undefined
-  }
-  for (const entry of all) {
-    if (entry.kind === 'cancelled') continue
-    if (entry.kind === 'moved') {
-      burst = { entry: burst?.entry ?? entry, oldest: entry, count: (burst?.count ?? 0) + 1 }
-      continue
-    }
-    const known = seen.some(
-      ({ kind, about, timeMs }) =>
-        kind === entry.kind && about === entry.about && timeMs - entry.timeMs < SAME_MS
-    )
-    if (EVERYBODYS.includes(entry.kind) && known) continue
-    // They change one at a time; the last set says it all.
-    if (entry.kind === 'voters' && burst === undefined && lines.at(-1)?.kind === 'voters') continue
-    seen.push(entry)
-    close()
-    lines.push({
-      ...common(entry),
-      kind: entry.kind,
-      text: describe(entry),
-      reason: reasonOf(entry)
-    })
-  }
-  close()
-  return lines
-}
-
-/** Whoever was only told does not know why. */
-function reasonOf({ reason }: JournalEntry): string {
-  return reason === 'told' ? '' : reason
-}
-
-function common({ node, key, timeMs }: JournalEntry): Pick<Line, 'id' | 'timeMs'> {
-  return { id: `${node}/${key}`, timeMs }
-}
-
-/** `about` is what moved, its bucket and where to. */
-function describeMove({ node, about }: JournalEntry): string {
-  const [what, bucket, to] = about.split(' ')
-  return `${what} of #${formatBucket(Number(bucket), rows.value.length)} from ${node} to ${to}`
-}
-
-function describe({ kind, node, about, count }: JournalEntry): string {
-  switch (kind) {
-    case 'joined':
-      return `${about} joined`
-    case 'leaving':
-      return `${about} is leaving`
-    case 'left':
-      return `${about} left`
-    case 'died':
-      return `${about} died`
-    case 'returned':
-      return `${about} is back`
-    case 'promoted':
-      return `${node} took over ${plural(count, 'bucket')} from ${about}`
-    case 'split':
-      return `The buckets were split into ${about}`
-    case 'lost':
-      return `${plural(count, 'bucket')} lost, started empty on ${node}`
-    case 'conflict':
-      return `${plural(count, 'conflict')} in ${about}`
-    case 'voters':
-      return `Voters: ${about}`
-    default:
-      return about
-  }
 }

@@ -67,7 +67,7 @@ const PLOTS: readonly Plot[] = [
   {
     title: 'Moves',
     least: 10,
-    unit: 'items shipped a second',
+    unit: 'copies shipped a second',
     format: formatCount,
     read: ({ shipped }) => shipped,
     join: 'sum'

@@ -52,7 +52,11 @@ export async function startNode(
   return { started, port, httpPort: http > 0 ? http : undefined }
 }
 
-export async function untilBalanced(port: number, nodes: number, timeoutMs = 60_000): Promise<void> {
+export async function untilBalanced(
+  port: number,
+  nodes: number,
+  timeoutMs = 60_000
+): Promise<void> {
   await until(
     `${nodes} nodes in balance`,
     async () => {

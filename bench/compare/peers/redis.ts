@@ -22,7 +22,10 @@ export async function startRedis(
 }
 
 /** A primary and one replica that is in step; the primary's port is the first. */
-export async function startReplicated(processes: Processes, program: RedisProgram): Promise<Server> {
+export async function startReplicated(
+  processes: Processes,
+  program: RedisProgram
+): Promise<Server> {
   const primary = await startProcess(processes, program.path, ['--repl-diskless-sync-delay', '0'])
   const follow = ['--replicaof', HOST, String(primary.port)]
   const replica = await startProcess(processes, program.path, follow)

@@ -18,7 +18,7 @@ import { SEVERAL_KEYS_COMMANDS } from './several-keys.js'
 import { SORT_COMMANDS } from './sort-command.js'
 import { OC_TABLE } from './table-command.js'
 import { TRANSACTION_COMMANDS } from './transaction.js'
-import { OC_WATCH } from './watch-command.js'
+import { OC_UNWATCH, OC_WATCH } from './watch-command.js'
 import { OC_WITNESS } from './witness-command.js'
 import type { DoorCommand } from './door.js'
 
@@ -46,6 +46,7 @@ export const DOOR_COMMANDS: readonly DoorCommand[] = [
   SLOWLOG,
   OC_TABLE,
   OC_WATCH,
+  OC_UNWATCH,
   OC_WITNESS
 ]
 

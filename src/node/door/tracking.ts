@@ -8,7 +8,7 @@
  *
  * Clients who want to hear of everything that begins with a prefix ride on the events of watches.ts instead.
  */
-import { latin1Bytes, latin1String, viewOf } from '../../core/bytes.js'
+import { latin1Bytes, latin1String } from '../../core/bytes.js'
 import type { Call } from '../../commands/call.js'
 import { ReplyWriter } from '../../wire/resp/reply-writer.js'
 import type { WatchEvent } from '../../wire/peer/message.js'
@@ -31,7 +31,12 @@ interface Pending {
   readonly by: string
   readonly whom: readonly (Session | Peer)[]
   readonly gates: readonly Gate[]
+  /** Which of a client's prefixes it is told for; those of one turn are told together. */
+  readonly prefix?: string
 }
+
+/** Keys by whom they are told to. */
+type Together = Map<Session, string[]>
 
 export class Tracking {
   readonly #door: Door
@@ -92,10 +97,20 @@ export class Tracking {
   /** Tells what is on every copy by now, in order. */
   flush(): void {
     let told = 0
-    for (const { key, by, whom, gates } of this.#pending) {
+    const byPrefix = new Map<string, Together>()
+    for (const { key, by, whom, gates, prefix } of this.#pending) {
       if (!gates.every(({ peer, frame }) => peer.hasProcessed(frame))) break
       told++
-      for (const one of whom) this.#tell(one, key, by)
+      for (const one of whom) {
+        if (prefix === undefined || one instanceof Peer) this.#tell(one, [key], by)
+        else if (!this.#isOwn(one, by)) {
+          const together = byPrefix.get(prefix) ?? (new Map() as Together)
+          byPrefix.set(prefix, together.set(one, [...(together.get(one) ?? []), key]))
+        }
+      }
+    }
+    for (const together of byPrefix.values()) {
+      for (const [session, keys] of together) this.#tell(session, [...new Set(keys)], '')
     }
     if (told > 0) this.#pending = this.#pending.slice(told)
   }
@@ -105,7 +120,7 @@ export class Tracking {
     const whom = this.#byKey.get(key)
     if (whom === undefined) return
     this.#byKey.delete(key)
-    for (const one of whom) this.#tell(one, key, by)
+    for (const one of whom) this.#tell(one, [key], by)
   }
 
   /** An event of a key that somebody here may want to hear of by its prefix. */
@@ -116,13 +131,11 @@ export class Tracking {
         .split(' ')
         .find((name) => name.startsWith(WRITER))
         ?.slice(1) ?? ''
-    const told = new Set<Session>()
+    // Behind the answers of this turn, for whoever wrote it may be among them.
     for (const [prefix, sessions] of this.#byPrefix) {
       if (!key.startsWith(prefix)) continue
-      for (const session of sessions) told.add(session)
+      this.#pending.push({ key, by, whom: [...sessions], gates: [], prefix })
     }
-    // Behind the answers of this turn, for whoever wrote it may be among them.
-    if (told.size > 0) this.#pending.push({ key, by, whom: [...told], gates: [] })
   }
 
   /** Buckets that have another primary: what is cached of them is taken as old. */
@@ -176,34 +189,39 @@ export class Tracking {
     this.#primaries = Array.from({ length: table.size }, (_, bucket) => table.primaryOf(bucket))
   }
 
-  #tell(whom: Session | Peer, key: string, by: string): void {
+  /** It wrote that itself, and does not want to hear of such. */
+  #isOwn(session: Session, by: string): boolean {
+    return session.tracking?.noLoop === true && by !== '' && by === this.#door.clientOf(session)
+  }
+
+  #tell(whom: Session | Peer, keys: readonly string[], by: string): void {
     if (whom instanceof Peer) {
       const { peers, now } = this.#cluster
-      if (whom.isOpen) peers.send(whom, { kind: 'invalidate', key, by }, now)
+      if (!whom.isOpen) return
+      for (const key of keys) peers.send(whom, { kind: 'invalidate', key, by }, now)
       return
     }
     const { tracking } = whom
     if (whom.closed || tracking === undefined) return
-    if (tracking.noLoop && by !== '' && by === this.#door.clientOf(whom)) return
+    if (this.#isOwn(whom, by)) return
     if (tracking.redirect === 0) {
-      if (whom.protocol === 3) this.#push(whom, key, false)
+      if (whom.protocol === 3) this.#push(whom, keys, false)
       return
     }
     const target = this.#door.session(tracking.redirect)
     if (target === undefined) this.#tellBroken(whom, tracking)
-    else if (target.protocol === 3) this.#push(target, key, false)
-    else if (target.subscriptions !== undefined) this.#push(target, key, true)
+    else if (target.protocol === 3) this.#push(target, keys, false)
+    else if (target.subscriptions !== undefined) this.#push(target, keys, true)
   }
 
-  /** `invalidate [key]`, or the same as a message of a channel. */
-  #push(session: Session, key: string, asMessage: boolean): void {
+  /** `invalidate [key…]`, or the same as a message of a channel. */
+  #push(session: Session, keys: readonly string[], asMessage: boolean): void {
     const reply = new ReplyWriter({ protocol: session.protocol, initialBytes: 256 })
-    const bytes = latin1Bytes(key)
     reply.push(asMessage ? 3 : 2)
     reply.bulkString(asMessage ? 'message' : 'invalidate')
     if (asMessage) reply.bulkString(CHANNEL)
-    reply.array(1)
-    reply.bulk(bytes, viewOf(bytes), 0, bytes.length)
+    reply.array(keys.length)
+    for (const key of keys) reply.bulkString(key)
     this.#door.pubsub.push(session, reply.bytes.slice(0, reply.length))
   }
 

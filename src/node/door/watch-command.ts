@@ -1,4 +1,4 @@
-/** OC.WATCH client pattern: from here on the client hears what happens to keys that match. */
+/** OC.WATCH client pattern: from here on the client hears what happens to keys that match, until OC.UNWATCH client pattern. */
 import { WATCHES_MAX } from '../watch-list.js'
 import type { DoorCommand } from './door.js'
 
@@ -15,5 +15,15 @@ export const OC_WATCH = {
       if (version !== undefined) reply.ok()
       else reply.error(`ERR no more than ${WATCHES_MAX} watches a node`)
     })
+  }
+} as const satisfies DoorCommand
+
+export const OC_UNWATCH = {
+  name: 'oc.unwatch',
+  arity: 3,
+  execute(door, slot, args) {
+    const { session } = slot
+    door.watches.remove({ session: session.id, client: args.text(1), pattern: args.text(2) })
+    door.reply(slot, (reply) => reply.ok())
   }
 } as const satisfies DoorCommand

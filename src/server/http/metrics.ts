@@ -117,14 +117,14 @@ export class NodeMetrics {
   }
 
   #describeBalancing(node: Node, status: Status): void {
-    const { moves, switches, splits, failovers, lost } = this.#node.observation.totals
+    const { moves, items, switches, splits, failovers, lost } = this.#node.observation.totals
     for (const copy of ['primary', 'backup'] as const) {
       for (const outcome of ['done', 'cancelled'] as const) {
         this.#set('opencluster_moves_total', moves[copy][outcome], { copy, outcome })
       }
     }
-    const { shipped, conflicts, verdicts } = node.counters
-    this.#set('opencluster_shipped_items_total', shipped)
+    const { conflicts, verdicts } = node.counters
+    this.#set('opencluster_shipped_items_total', items)
     this.#set('opencluster_switches_total', switches)
     this.#set('opencluster_splits_total', splits)
     this.#set('opencluster_failovers_total', failovers)

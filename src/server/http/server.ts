@@ -26,7 +26,16 @@ import { live } from './live.js'
 import { metrics } from './metrics.js'
 import { Permissions } from './origin.js'
 
-const GROUPS: readonly RouteGroup[] = [health, cluster, events, metrics, live, actions, entities, dashboard]
+const GROUPS: readonly RouteGroup[] = [
+  health,
+  cluster,
+  events,
+  metrics,
+  live,
+  actions,
+  entities,
+  dashboard
+]
 
 const BODY_BYTES_MAX = 1024 * 1024
 const HEADER_BYTES_MAX = 16 * 1024
