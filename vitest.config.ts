@@ -38,7 +38,11 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
-          include: ['test/integration/**/*.test.ts', 'test/examples/**/*.test.ts', 'test/ring/**/*.test.ts'],
+          include: [
+            'test/integration/**/*.test.ts',
+            'test/examples/**/*.test.ts',
+            'test/ring/**/*.test.ts'
+          ],
           testTimeout: 120_000,
           hookTimeout: 60_000
         }
