@@ -73,7 +73,7 @@ async function fetchOwners(ports: readonly number[]): Promise<Uint8Array> {
   const owners = new Uint8Array(SLOTS).fill(255)
   for (const range of reply as unknown as [number, number, [string, number]][]) {
     const [first, last, [, port]] = range
-    owners.fill(ports.indexOf(Number(port)) & 255, Number(first), Number(last) + 1)
+    owners.fill(ports.indexOf(port) & 255, first, last + 1)
   }
   const missing = owners.indexOf(255)
   if (missing !== -1) throw new Error(`slot ${missing} is on none of the nodes`)

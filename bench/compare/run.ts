@@ -12,10 +12,13 @@ import { describeMachine, readCommit, type Report } from './report.js'
 import type { Row } from './row.js'
 import * as backup from './workloads/backup.js'
 import * as commands from './workloads/commands.js'
+import * as failover from './workloads/failover.js'
 import * as http from './workloads/http.js'
 import * as memory from './workloads/memory.js'
 import * as pauses from './workloads/pauses.js'
+import * as rebalance from './workloads/rebalance.js'
 import * as redisBenchmark from './workloads/redis-benchmark.js'
+import * as threeNodes from './workloads/three-nodes.js'
 
 export const PEERS = ['redis', 'valkey', 'keydb', 'memcached'] as const
 export type PeerName = (typeof PEERS)[number]
@@ -27,7 +30,17 @@ const PROGRAMS: Readonly<Record<PeerName, string>> = {
   memcached: 'memcached'
 }
 
-const WORKLOADS = [commands, redisBenchmark, backup, http, memory, pauses]
+const WORKLOADS = [
+  commands,
+  redisBenchmark,
+  backup,
+  threeNodes,
+  http,
+  rebalance,
+  failover,
+  memory,
+  pauses
+]
 export const GROUPS: readonly string[] = WORKLOADS.map(({ GROUP }) => GROUP)
 
 const QUICK: Sizes = {

@@ -1,6 +1,6 @@
 /** Ten thousand keys, read by a loop that never stops, while nodes join and leave: not one answer is missing. */
 import { afterEach, expect, it } from 'vitest'
-import { Processes, type NodeProcess } from '../integration/process.js'
+import { Processes, until, type NodeProcess } from '../integration/process.js'
 import { call, configOf, startRing, untilSettled } from './ring-process.js'
 
 const KEYS = 10_000
@@ -35,6 +35,24 @@ class Readers {
     await this.#done
   }
 }
+
+it('gives records the copies they should have when nodes come', async () => {
+  const [a] = await startRing(processes, ['a'], '--copies', '3')
+  for (let i = 0; i < 50; i++) await call(a, 'PUT', `/v0/entity?id=key${i}`, { body: 'v' })
+  const others = ['b', 'c', 'd'].map((name) =>
+    processes.start(name, '--placement', 'ring', '--join', a.address)
+  )
+  const nodes = [a, ...(await Promise.all(others))]
+  await untilSettled(nodes)
+  await until('three copies of each', async () => {
+    const { nodes: seen } = await configOf(a)
+    return seen.reduce((sum, { records }) => sum + records, 0) === 150
+  })
+  await a.kill()
+  for (let i = 0; i < 50; i++) {
+    expect((await call(nodes[1], 'GET', `/v0/entity?id=key${i}&ack=2&from=3`)).status).toBe(200)
+  }
+})
 
 it('leaves every key readable at every moment', async () => {
   const [a, b] = await startRing(processes, ['a', 'b'])

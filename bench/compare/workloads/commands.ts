@@ -1,7 +1,7 @@
 /** One node alone against one server: the commands at three depths of the pipeline and several sizes of values. */
 import { empty, type Bench, type Peer } from '../bench.js'
 import { fillJob } from '../generator.js'
-import type { Mix } from '../job.js'
+import type { LoadResult, Mix } from '../job.js'
 import { toSample, type Side } from '../measure.js'
 import { startOpenCluster } from '../peers/opencluster.js'
 import { targetOf, type Server } from '../peers/server.js'
@@ -62,20 +62,26 @@ async function measureOne(
   if (!bench.wants(GROUP, name)) return
   const { warmupMs, durationMs } = bench.sizes
   const keys = Math.min(bench.sizes.keys, spec.keysMax, Math.floor(DATA_BYTES_MAX / valueBytes))
+  const load = (server: Server, warmMs: number): Promise<LoadResult> => {
+    const times = { warmupMs: warmMs, durationMs }
+    const shape = { mix: spec.mix, connections: CONNECTIONS, pipeline, keys, valueBytes }
+    return bench.generator.run({ ...targetOf(server), ...shape, ...times })
+  }
   const createSide = (label: string, start: () => Promise<Server>): Side => {
     let server: Server | undefined
     return {
       label,
       prepare: async () => {
         server = await bench.use(serverName({ label }), start)
-        if (!spec.filled) return
-        await bench.generator.run(fillJob(targetOf(server), { keys, valueBytes }))
+        if (spec.filled) {
+          await bench.generator.run(fillJob(targetOf(server), { keys, valueBytes }))
+        }
+        // A server runs for days and compiles its code once: that is no part of a round.
+        await load(server, durationMs)
       },
       take: async () => {
         if (server === undefined) throw new Error('not started')
-        const times = { warmupMs, durationMs }
-        const shape = { mix: spec.mix, connections: CONNECTIONS, pipeline, keys, valueBytes }
-        return toSample(await bench.generator.run({ ...targetOf(server), ...shape, ...times }))
+        return toSample(await load(server, warmupMs))
       }
     }
   }

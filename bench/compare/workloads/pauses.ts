@@ -45,7 +45,9 @@ function sidesOf(bench: Bench, keys: number, seen: Map<string, Latency[]>): [Sid
     }
     return {
       label,
-      prepare: async () => void (await bench.use(largeName(label), begin)),
+      prepare: async () => {
+        await bench.use(largeName(label), begin)
+      },
       take: async () => {
         const server = await bench.use(largeName(label), begin)
         const shape = { mix: 'set', connections: CONNECTIONS, pipeline: PIPELINE, keys } as const

@@ -53,7 +53,7 @@ describe('a client that waits', () => {
 
   it('can be told to wait no longer', () => {
     const { cluster, nodes, clients } = trio()
-    const id = String(clients[0].call('CLIENT', 'ID'))
+    const id = `${clients[0].call('CLIENT', 'ID') as number}`
     const other = cluster.client(nodes[0])
     for (const node of nodes) {
       const key = keyOf(cluster, node)

@@ -102,7 +102,7 @@ export class Tracking {
       if (!gates.every(({ peer, frame }) => peer.hasProcessed(frame))) break
       told++
       for (const one of whom) {
-        if (prefix === undefined || one instanceof Peer) this.#tell(one, [key], by)
+        if (prefix === undefined || one instanceof Peer) this.#tellRead(one, key, by)
         else if (!this.#isOwn(one, by)) {
           const together = byPrefix.get(prefix) ?? (new Map() as Together)
           byPrefix.set(prefix, together.set(one, [...(together.get(one) ?? []), key]))
@@ -120,7 +120,7 @@ export class Tracking {
     const whom = this.#byKey.get(key)
     if (whom === undefined) return
     this.#byKey.delete(key)
-    for (const one of whom) this.#tell(one, [key], by)
+    for (const one of whom) this.#tellRead(one, key, by)
   }
 
   /** An event of a key that somebody here may want to hear of by its prefix. */
@@ -187,6 +187,11 @@ export class Tracking {
   #look(): void {
     const { table } = this.#cluster
     this.#primaries = Array.from({ length: table.size }, (_, bucket) => table.primaryOf(bucket))
+  }
+
+  /** Of a key that it read, unless it has come to want prefixes since. */
+  #tellRead(whom: Session | Peer, key: string, by: string): void {
+    if (whom instanceof Peer || whom.tracking?.bcast !== true) this.#tell(whom, [key], by)
   }
 
   /** It wrote that itself, and does not want to hear of such. */

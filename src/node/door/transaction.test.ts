@@ -47,9 +47,27 @@ describe('a transaction', () => {
     expect(cluster.differences()).toEqual([])
   })
 
-  it('about keys of several slots is refused when it is written, and none of it is executed', () => {
+  it('about keys of several slots is executed slot by slot for a client that does not care', () => {
     const { cluster, nodes } = trio()
     const client = cluster.client(nodes[0])
+    const keys = nodes.flatMap((node) => cluster.keysOn(node, 2))
+    client.call('MULTI')
+    for (const key of keys) expect(client.call('INCR', key)).toBe('QUEUED')
+    expect(client.call('MGET', ...keys)).toBe('QUEUED')
+    client.call('PING')
+    for (const key of keys) client.call('INCR', key)
+    expect(client.call('EXEC')).toEqual([
+      ...keys.map(() => 1),
+      keys.map(() => '1'),
+      'PONG',
+      ...keys.map(() => 2)
+    ])
+  })
+
+  it('about keys of several slots is refused where it watches, and none of it is executed', () => {
+    const { cluster, nodes } = trio()
+    const client = cluster.client(nodes[0])
+    client.call('WATCH', 'a')
     client.call('MULTI')
     expect(client.call('SET', 'a', '1')).toBe('QUEUED')
     expect(client.call('SET', 'b', '1')).toEqual(

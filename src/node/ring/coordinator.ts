@@ -68,10 +68,13 @@ export class Coordinator {
     return Infinity
   }
 
-  /** `from` and `ack` as they are when a client does not say. */
-  get defaults(): { ack: number; from: number } {
-    const from = Math.min(this.size, this.#cluster.configuration.copies)
-    return { from, ack: Math.floor(from / 2) + 1 }
+  /**
+   * `from` and `ack` as they are when a client does not say. A record remembers the copies it should have, also if there
+   * are fewer nodes today: when nodes come, it gets them.
+   */
+  get #defaults(): { ack: number; from: number } {
+    const from = this.#cluster.configuration.copies
+    return { from, ack: Math.floor(Math.min(this.size, from) / 2) + 1 }
   }
 
   /** How many nodes can hold a record. */
@@ -86,8 +89,9 @@ export class Coordinator {
       outbox.answer(request.id, { status: 504, reason: 'the node is not part of a ring yet' })
       return
     }
-    const { from, ack } = { ...this.defaults, ...pickQuorum(request) }
-    if (from > this.size || ack > from || ack < 1) {
+    const quorum = pickQuorum(request)
+    const { from, ack } = quorum ?? this.#defaults
+    if (quorum !== undefined && (from > this.size || ack > from || ack < 1)) {
       const reason = `ack=${ack} from=${from} of ${this.size} nodes`
       outbox.answer(request.id, { status: 400, reason })
       return
@@ -319,8 +323,8 @@ export class Coordinator {
   }
 }
 
-function pickQuorum({ ack, from }: RingRequest): { ack?: number; from?: number } {
-  return ack === undefined || from === undefined ? {} : { ack, from }
+function pickQuorum({ ack, from }: RingRequest): { ack: number; from: number } | undefined {
+  return ack === undefined || from === undefined ? undefined : { ack, from }
 }
 
 function newestOf(answers: readonly Uint8Array[]): Uint8Array | undefined {

@@ -71,8 +71,8 @@ describe('ioredis', () => {
         redis.call(String(name), ...args)
       const seen = await everyday({
         call,
-        multi: (commands) => redis.multi(commands.map(lower)).exec() as Promise<unknown>,
-        pipeline: (commands) => redis.pipeline(commands.map(lower)).exec() as Promise<unknown>
+        multi: (commands) => redis.multi(commands.map(lower)).exec(),
+        pipeline: (commands) => redis.pipeline(commands.map(lower)).exec()
       })
       const taken = redis.blpop('queue', 0)
       await other.rpush('queue', 'job')
@@ -117,8 +117,8 @@ describe('ioredis', () => {
       const cluster = new Cluster([{ host: '127.0.0.1', port: clusterPort }])
       const seen = await everyday({
         call: async (...[name, ...args]) => cluster.call(String(name), ...args),
-        multi: (commands) => cluster.multi(commands.map(lower)).exec() as Promise<unknown>,
-        pipeline: (commands) => cluster.pipeline(commands.map(lower)).exec() as Promise<unknown>
+        multi: (commands) => cluster.multi(commands.map(lower)).exec(),
+        pipeline: (commands) => cluster.pipeline(commands.map(lower)).exec()
       })
       const ear = new Ear()
       cluster.on('message', ear.take)
@@ -137,12 +137,15 @@ describe('node-redis', () => {
       const client = createClient({ socket: { port } })
       client.on('error', () => undefined)
       await client.connect()
-      const queue = (commands: Command[]): ReturnType<typeof client.multi> =>
-        commands.reduce((multi, command) => multi.addCommand(stringsOf(command)), client.multi())
+      const queue = (commands: Command[]) => {
+        const multi = client.multi()
+        for (const command of commands) multi.addCommand(stringsOf(command))
+        return multi
+      }
       const seen = await everyday({
         call: (...command) => client.sendCommand(stringsOf(command)),
-        multi: (commands) => queue(commands).exec() as Promise<unknown>,
-        pipeline: (commands) => queue(commands).execAsPipeline() as Promise<unknown>
+        multi: (commands) => queue(commands).exec(),
+        pipeline: (commands) => queue(commands).execAsPipeline()
       })
       const other = await client.duplicate().connect()
       const taken = client.blPop('queue', 0)
@@ -213,16 +216,18 @@ describe('node-redis', () => {
       cluster.on('error', () => undefined)
       await cluster.connect()
       const keyOf = (command: Command): string => String(command[1] ?? '')
-      const queue = (commands: Command[]): ReturnType<typeof cluster.multi> =>
-        commands.reduce(
-          (multi, command) => multi.addCommand(keyOf(command), false, stringsOf(command)),
-          cluster.multi(keyOf(commands[0]))
-        )
+      const queue = (commands: Command[]) => {
+        const multi = cluster.multi(keyOf(commands[0]))
+        for (const command of commands) {
+          multi.addCommand(keyOf(command), false, stringsOf(command))
+        }
+        return multi
+      }
       const seen = await everyday({
         call: (...command) =>
           cluster.sendCommand(keyOf(command), false, stringsOf(command)) as Promise<unknown>,
-        multi: (commands) => queue(commands.slice(0, 1)).exec() as Promise<unknown>,
-        pipeline: (commands) => queue(commands.slice(0, 2)).execAsPipeline() as Promise<unknown>
+        multi: (commands) => queue(commands.slice(0, 1)).exec(),
+        pipeline: (commands) => queue(commands.slice(0, 2)).execAsPipeline()
       })
       const ear = new Ear()
       await cluster.subscribe('news', ear.take)

@@ -4,9 +4,9 @@
  */
 export interface Speaker {
   /** Sends one command; the keys of one that has several share a hash tag. */
-  call(...args: (string | number)[]): Promise<unknown>
-  multi(commands: (string | number)[][]): Promise<unknown>
-  pipeline(commands: (string | number)[][]): Promise<unknown>
+  readonly call: (...args: (string | number)[]) => Promise<unknown>
+  readonly multi: (commands: (string | number)[][]) => Promise<unknown>
+  readonly pipeline: (commands: (string | number)[][]) => Promise<unknown>
 }
 
 /** Client libraries give maps, sets and errors in their own shapes. */

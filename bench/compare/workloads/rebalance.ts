@@ -1,0 +1,153 @@
+/**
+ * A second node joins one that holds everything, with one copy of each key on both sides, and half of the keys move: how many a
+ * second, and what clients feel meanwhile. Theirs is `redis-cli --cluster rebalance` on the same keys, as it comes and with a
+ * pipeline of 1000.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fetchClusterStatus } from '../../../src/runtime/cluster-status.js'
+import { withConnection } from '../../../src/runtime/resp-connection.js'
+import type { Bench } from '../bench.js'
+import { probe } from '../cluster-caller.js'
+import { fillJob } from '../generator.js'
+import type { Latency } from '../histogram.js'
+import type { Sample, Side } from '../measure.js'
+import { startNode, startOpenCluster, untilBalanced } from '../peers/opencluster.js'
+import { startRedisCluster, type RedisProgram } from '../peers/redis.js'
+import { stopServer, targetOf, type Server } from '../peers/server.js'
+import { runProgram, until } from '../processes.js'
+
+export const GROUP = 'rebalance'
+const MOVE_MS_MAX = 180_000
+const REST_MS = 1500
+const WORKERS = 4
+
+interface Moved {
+  readonly keysPerSecond: number
+  readonly before: Latency | undefined
+  readonly during: Latency | undefined
+}
+
+export async function run(bench: Bench): Promise<void> {
+  if (!bench.wants(GROUP)) return
+  const { redis } = bench
+  const { redisCli } = bench.tools
+  const peer = redis !== undefined && redisCli !== undefined ? { redis, redisCli } : undefined
+  const rounds = bench.sizes.quick ? 1 : 3
+  for (const pipeline of [undefined, 1000]) {
+    const how = pipeline === undefined ? 'as it comes' : `pipeline ${pipeline}`
+    const figure = { group: GROUP, unit: 'keys/s', better: 'more' } as const
+    const take = async (moved: Promise<Moved>): Promise<Sample> => ({
+      value: (await moved).keysPerSecond
+    })
+    await bench.measure(
+      { ...figure, name: `rebalance of an idle cluster, theirs ${how}` },
+      sidesOf({
+        ours: () => take(moveOurs(bench, false)),
+        theirs: peer && (() => take(moveRedis(bench, { ...peer, pipeline, probed: false }))),
+        label: peer?.redis.label
+      }),
+      rounds
+    )
+  }
+  const figure = { group: GROUP, unit: '×', better: 'less' } as const
+  const grown = async (moved: Promise<Moved>): Promise<Sample> => {
+    const { before, during } = await moved
+    if (before === undefined || during === undefined) throw new Error('no client was measured')
+    return { value: during.p99 / before.p99, latency: during }
+  }
+  await bench.measure(
+    { ...figure, name: "clients' p99 during a rebalance, against their p99 at rest" },
+    sidesOf({
+      ours: () => grown(moveOurs(bench, true)),
+      theirs:
+        peer && (() => grown(moveRedis(bench, { ...peer, pipeline: undefined, probed: true }))),
+      label: peer?.redis.label
+    }),
+    rounds
+  )
+}
+
+function sidesOf(sides: {
+  ours: Side['take']
+  theirs: Side['take'] | undefined
+  label: string | undefined
+}): [Side, ...Side[]] {
+  const { ours, theirs, label = 'redis' } = sides
+  const own = { label: 'opencluster', take: ours }
+  return theirs === undefined ? [own] : [own, { label, take: theirs }]
+}
+
+async function moveOurs(bench: Bench, probed: boolean): Promise<Moved> {
+  const { processes, sizes } = bench
+  const first = await startOpenCluster(processes, { nodes: 1, copies: 1 })
+  let server: Server = first
+  try {
+    return await timeMove(bench, { server, probed, ports: first.ports }, async () => {
+      const flags = ['--copies', '1', '--http-port', 'off', '--name', 'node-2']
+      const joining = startNode(processes, first.ports[0], flags)
+      joining.catch(() => undefined)
+      // A process that starts is not a move: the clock starts when the first node knows the second.
+      await until('the second node', async () => {
+        const status = await fetchClusterStatus(`127.0.0.1:${first.ports[0]}`)
+        return status.nodes.length === 2
+      })
+      const startMs = performance.now()
+      const joined = await joining
+      server = { ...first, nodes: [...first.nodes, joined.started] }
+      await untilBalanced(first.ports[0], 2, MOVE_MS_MAX)
+      const seconds = (performance.now() - startMs) / 1000
+      return { moved: sizes.keysMoved / 2, seconds }
+    })
+  } finally {
+    await stopServer(processes, server)
+  }
+}
+
+interface RedisMove {
+  readonly redis: RedisProgram
+  readonly redisCli: string
+  readonly pipeline: number | undefined
+  readonly probed: boolean
+}
+
+async function moveRedis(bench: Bench, options: RedisMove): Promise<Moved> {
+  const { redis, redisCli, pipeline, probed } = options
+  const { processes } = bench
+  const server = await startRedisCluster(processes, redis, { owners: 1, empty: 1 })
+  try {
+    const [first, second] = server.ports
+    return await timeMove(bench, { server, probed, ports: [first, second] }, async () => {
+      const more = pipeline === undefined ? [] : ['--cluster-pipeline', String(pipeline)]
+      const place = ['--cluster', 'rebalance', `127.0.0.1:${first}`, '--cluster-use-empty-masters']
+      const startMs = performance.now()
+      await runProgram(processes, [redisCli, ...place, ...more], MOVE_MS_MAX)
+      const seconds = (performance.now() - startMs) / 1000
+      const moved = Number(await call(second, 'DBSIZE'))
+      if (!(moved > 0)) throw new Error('redis-cli moved nothing')
+      return { moved, seconds }
+    })
+  } finally {
+    await stopServer(processes, server)
+  }
+}
+
+/** Fills, lets clients run at rest and during the move if they are wanted, and times the move. */
+async function timeMove(
+  bench: Bench,
+  options: { server: Server; probed: boolean; ports: readonly number[] },
+  move: () => Promise<{ moved: number; seconds: number }>
+): Promise<Moved> {
+  const { server, probed, ports } = options
+  const keys = bench.sizes.keysMoved
+  await bench.generator.run(fillJob(targetOf(server), { keys, valueBytes: 64 }))
+  const clients = { workers: WORKERS, keys }
+  const before = probed ? await probe(ports, clients, sleep(REST_MS)) : undefined
+  const moving = move()
+  const during = probed ? await probe(ports, clients, moving) : undefined
+  const { moved, seconds } = await moving
+  return { keysPerSecond: moved / seconds, before, during }
+}
+
+function call(port: number, ...words: string[]): Promise<unknown> {
+  return withConnection(`127.0.0.1:${port}`, (connection) => connection.call(...words))
+}
