@@ -41,7 +41,8 @@ export default defineConfig({
           include: [
             'test/integration/**/*.test.ts',
             'test/examples/**/*.test.ts',
-            'test/ring/**/*.test.ts'
+            'test/ring/**/*.test.ts',
+            'test/bench/**/*.test.ts'
           ],
           testTimeout: 120_000,
           hookTimeout: 60_000

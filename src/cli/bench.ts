@@ -10,6 +10,7 @@ import {
   readLast,
   recordReport
 } from '../../bench/compare/history.js'
+import { writePage } from '../../bench/compare/page.js'
 import { formatTable, isLoaded, type Report } from '../../bench/compare/report.js'
 import { GROUPS, PEERS, runBench, type PeerName } from '../../bench/compare/run.js'
 import { optionalText } from '../config/option.js'
@@ -18,6 +19,7 @@ import { flag, list, optionalInteger } from './options.js'
 
 /** From dist/src/cli. */
 const HISTORY = fileURLToPath(new URL('../../../bench/history', import.meta.url))
+const DOCS = fileURLToPath(new URL('../../../docs', import.meta.url))
 const ROUNDS_MAX = 100
 const EXIT_INTERRUPTED = 130
 
@@ -60,6 +62,7 @@ export const bench = defineVerb({
       placeholder: 'FILE'
     }),
     record: flag('keep the run in bench/history'),
+    page: flag('write the table and its pictures into docs/performance.md'),
     check: flag('compare with the last recorded run of the same length; 1 if a ratio got worse')
   },
   run: async (values, output) => {
@@ -94,9 +97,11 @@ interface Wishes {
   readonly json: string | undefined
   readonly record: boolean | undefined
   readonly check: boolean | undefined
+  readonly page: boolean | undefined
 }
 
-function finish(report: Report, { json, record, check }: Wishes, output: Output): number {
+function finish(report: Report, wishes: Wishes, output: Output): number {
+  const { json, record, check, page } = wishes
   const { machine, peers, commit, date } = report
   const loaded = isLoaded(machine) ? '; measured on a loaded machine' : ''
   const place = `${machine.processors} × ${machine.processor}, Node ${machine.node}, load ${machine.loadBefore}${loaded}`
@@ -121,5 +126,6 @@ function finish(report: Report, { json, record, check }: Wishes, output: Output)
   }
   // After the comparison, which would otherwise be with itself.
   if (record === true) output.stdout.write(`recorded as ${recordReport(HISTORY, report)}\n`)
+  if (page === true) output.stdout.write(`written: ${writePage(DOCS, report).join(', ')}\n`)
   return code
 }

@@ -10,7 +10,6 @@ import type { BucketState } from './bucket-state.js'
 import type { NodeConfig } from './config.js'
 import type { Outbox } from './outbox.js'
 import type { Peer, Peers } from './peers.js'
-import type { Evidence } from './repair.js'
 
 export interface RowChange {
   readonly bucket: number
@@ -24,6 +23,9 @@ export interface ChangeOptions {
   /** The change was decided, or never will be. */
   readonly done?: (bucket: number, decided: boolean) => void
 }
+
+/** What a backup makes of a client's word that the primary does not answer. */
+export type Evidence = 'pending' | 'heard' | 'old'
 
 export interface Cluster {
   readonly config: NodeConfig

@@ -5,7 +5,7 @@
  * say so; only when nothing relies on the peer any more do replies stop waiting for it.
  */
 import { NOBODY, type NodeIndex, type NodeName } from '../core/ids.js'
-import type { Cluster, RowChange } from './cluster.js'
+import type { Cluster, Evidence, RowChange } from './cluster.js'
 import { holdersOf } from './knowledge.js'
 import type { Peer } from './peers.js'
 
@@ -21,9 +21,6 @@ export interface RepairHandlers {
   /** A former life of this node cannot believe any more that it holds something. */
   mayStepAside(): boolean
 }
-
-/** What a backup makes of a client's word that the primary does not answer. */
-export type Evidence = 'pending' | 'heard' | 'old'
 
 /** A primary that was not heard for this many beats is PENDING: not dead yet, but a second witness makes it so. */
 const PENDING_BEATS = 3

@@ -15,6 +15,7 @@ import { startNode, startOpenCluster, untilBalanced } from '../peers/opencluster
 import { startRedisCluster, type RedisProgram } from '../peers/redis.js'
 import { stopServer, targetOf, type Server } from '../peers/server.js'
 import { runProgram, until } from '../processes.js'
+import { formatKeys } from './memory.js'
 
 export const GROUP = 'rebalance'
 const MOVE_MS_MAX = 180_000
@@ -33,6 +34,7 @@ export async function run(bench: Bench): Promise<void> {
   const { redisCli } = bench.tools
   const peer = redis !== undefined && redisCli !== undefined ? { redis, redisCli } : undefined
   const rounds = bench.sizes.quick ? 1 : 3
+  const size = formatKeys(bench.sizes.keysMoved)
   for (const pipeline of [undefined, 1000]) {
     const how = pipeline === undefined ? 'as it comes' : `pipeline ${pipeline}`
     const figure = { group: GROUP, unit: 'keys/s', better: 'more' } as const
@@ -40,7 +42,7 @@ export async function run(bench: Bench): Promise<void> {
       value: (await moved).keysPerSecond
     })
     await bench.measure(
-      { ...figure, name: `rebalance of an idle cluster, theirs ${how}` },
+      { ...figure, name: `rebalance of ${size} keys, idle, theirs ${how}` },
       sidesOf({
         ours: () => take(moveOurs(bench, false)),
         theirs: peer && (() => take(moveRedis(bench, { ...peer, pipeline, probed: false }))),

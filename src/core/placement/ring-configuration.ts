@@ -43,7 +43,7 @@ export interface RingConfiguration {
 }
 
 /** What a node would like its record to be. */
-export interface RingWish {
+interface RingWish {
   readonly member: RingMemberRecord
 }
 

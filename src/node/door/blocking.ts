@@ -10,15 +10,16 @@
  * then tries to take it there. Somebody else may be faster; then it waits again.
  */
 import { latin1Bytes, latin1String } from '../../core/bytes.js'
+import type { PlacementHash } from '../../core/hash/placement-hash.js'
 import type { Arguments } from '../../commands/arguments.js'
 import type { Blocking } from '../../commands/blocking.js'
 import type { Call } from '../../commands/call.js'
 import type { Unblocking } from '../../wire/peer/door.js'
+import type { ReplyWriter } from '../../wire/resp/reply-writer.js'
 import { encodeArguments } from '../../wire/resp/request-writer.js'
 import type { Cluster } from '../cluster.js'
 import type { Peer } from '../peers.js'
 import type { Session, Slot } from '../session.js'
-import type { Door } from './door.js'
 import { type Alert, type Entry, type Waiter, WaitingList } from './waiting-list.js'
 
 export const UNBLOCKED = 'UNBLOCKED client unblocked via CLIENT UNBLOCK'
@@ -45,9 +46,25 @@ interface Vigil {
   alert: Alert | undefined
 }
 
+/** What it needs of the door. */
+export interface BlockingDoor {
+  readonly cluster: Cluster
+  readonly execution: { readonly hash: PlacementHash }
+  reply(slot: Slot, write: (reply: ReplyWriter) => void): void
+  refuse(slot: Slot, text: string): void
+  ask(
+    slot: Slot,
+    requests: readonly Uint8Array[],
+    next: (parts: readonly Uint8Array[]) => void
+  ): void
+  answerNothing(slot: Slot): void
+  unblockElsewhere(session: Session, how: Unblocking): void
+  wake(session: Session): void
+}
+
 export class BlockedCommands {
   readonly list = new WaitingList()
-  readonly #door: Door
+  readonly #door: BlockingDoor
   readonly #cluster: Cluster
   /** Commands of clients of this node, wherever they wait. */
   readonly #own = new Set<Slot>()
@@ -58,7 +75,7 @@ export class BlockedCommands {
   /** Not later than the first deadline. */
   #nextMs = Infinity
 
-  constructor(door: Door) {
+  constructor(door: BlockingDoor) {
     this.#door = door
     this.#cluster = door.cluster
   }

@@ -81,7 +81,8 @@ function memory({ cluster, settings }: Door): Fields {
     mem_allocator: 'slab',
     active_defrag_running: 0,
     lazyfree_pending_objects: 0,
-    lazyfreed_objects: 0
+    lazyfreed_objects: 0,
+    mem_not_counted_for_evict: 0
   }
 }
 
@@ -120,6 +121,9 @@ function stats(door: Door): Fields {
     pubsub_patterns: pubsub.size('patterns'),
     latest_fork_usec: 0,
     migrate_cached_sockets: 0,
+    tracking_total_keys: door.tracking.size,
+    tracking_total_items: door.tracking.items,
+    tracking_total_prefixes: [...door.tracking.prefixes].length,
     total_error_replies: 0
   }
 }

@@ -9,19 +9,27 @@ import { NOBODY, type NodeIndex } from '../../core/ids.js'
 import type { BucketState } from '../bucket-state.js'
 import type { Cluster } from '../cluster.js'
 import type { Session } from '../session.js'
-import type { Door } from './door.js'
+import type { ReplyWriter } from '../../wire/resp/reply-writer.js'
+import type { RankOrder } from './rank.js'
 
 /** More than there are buckets. */
 const BUCKETS = 2 ** 16
 
+/** What it needs of the door. */
+export interface MaintenanceDoor {
+  readonly cluster: Cluster
+  readonly ranks: RankOrder
+  push(session: Session, write: (reply: ReplyWriter) => void): void
+}
+
 export class Maintenance {
-  readonly #door: Door
+  readonly #door: MaintenanceDoor
   readonly #cluster: Cluster
   readonly #sessions = new Set<Session>()
   /** The primary of each bucket when it was last looked, while anybody wants to know. */
   #primaries: NodeIndex[] = []
 
-  constructor(door: Door) {
+  constructor(door: MaintenanceDoor) {
     this.#door = door
     this.#cluster = door.cluster
   }

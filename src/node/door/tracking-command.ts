@@ -161,7 +161,7 @@ export const TRACKING_PARTS: Readonly<Record<string, Subcommand>> = {
     execute(door, slot) {
       const { session } = slot
       const flags = flagsOf(door, session)
-      const prefixes = (session.tracking?.prefixes ?? []).filter((prefix) => prefix !== '').sort()
+      const prefixes = [...(session.tracking?.prefixes ?? [])].sort()
       door.reply(slot, (reply) => {
         reply.map(3)
         reply.bulkString('flags')

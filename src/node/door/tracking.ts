@@ -9,6 +9,7 @@
  * Clients who want to hear of everything that begins with a prefix ride on the events of watches.ts instead.
  */
 import { latin1Bytes, latin1String } from '../../core/bytes.js'
+import type { PlacementHash } from '../../core/hash/placement-hash.js'
 import type { Call } from '../../commands/call.js'
 import { ReplyWriter } from '../../wire/resp/reply-writer.js'
 import type { WatchEvent } from '../../wire/peer/message.js'
@@ -18,10 +19,9 @@ import { Peer } from '../peers.js'
 import type { Session } from '../session.js'
 import { type Gate } from '../session.js'
 import type { ClientTracking } from './client-state.js'
-import type { Door } from './door.js'
+import type { PubSub } from './pubsub.js'
+import type { DoorSettings } from './settings.js'
 
-/** Keys that are remembered at a node; more make the oldest be told as old. */
-const KEYS_MAX = 1_000_000
 const CHANNEL = '__redis__:invalidate'
 /** Before the name of whoever wrote, among the names of an event. */
 export const WRITER = '@'
@@ -38,8 +38,19 @@ interface Pending {
 /** Keys by whom they are told to. */
 type Together = Map<Session, string[]>
 
+/** What it needs of the door. */
+export interface TrackingDoor {
+  readonly cluster: Cluster
+  readonly settings: DoorSettings
+  readonly pubsub: PubSub
+  readonly execution: { readonly hash: PlacementHash }
+  session(id: number): Session | undefined
+  clientOf(session: Session): string
+  push(session: Session, write: (reply: ReplyWriter) => void): void
+}
+
 export class Tracking {
-  readonly #door: Door
+  readonly #door: TrackingDoor
   readonly #cluster: Cluster
   readonly #byKey = new Map<string, Set<Session | Peer>>()
   readonly #byPrefix = new Map<string, Set<Session>>()
@@ -52,14 +63,22 @@ export class Tracking {
   changed: (() => void) | undefined
   clients = 0
 
-  constructor(door: Door) {
+  constructor(door: TrackingDoor) {
     this.#door = door
     this.#cluster = door.cluster
+    door.settings.onChange(() => this.#trim())
   }
 
   /** Keys that somebody is to be told about; looked at by every write. */
   get size(): number {
     return this.#byKey.size
+  }
+
+  /** Keys times whoever is to be told. */
+  get items(): number {
+    let items = 0
+    for (const whom of this.#byKey.values()) items += whom.size
+    return items
   }
 
   get prefixes(): IterableIterator<string> {
@@ -78,7 +97,13 @@ export class Tracking {
       if (known !== undefined) known.add(whom)
       else this.#byKey.set(key, new Set([whom]))
     }
-    while (this.#byKey.size > KEYS_MAX) {
+    this.#trim()
+  }
+
+  /** Keys beyond those that may be remembered at a node are told as old, the oldest first. */
+  #trim(): void {
+    const most = Math.max(1, this.#door.settings.number('tracking-table-max-keys'))
+    while (this.#byKey.size > most) {
       const [oldest] = this.#byKey.keys()
       this.invalidate(oldest, '')
     }

@@ -75,7 +75,7 @@ export const RING_DEFAULTS = {
   heartbeatMs: 150,
   deadAfterMs: 900,
   retransmitMs: 150,
-  requestMs: 1000,
+  requestMs: 2000,
   patienceMs: 30_000,
   joinPatienceMs: 5000,
   hintBytesMax: 64 * 1024 * 1024,

@@ -302,12 +302,20 @@ export class RingNode implements RingCluster {
     this.#wishAway()
     const own = {
       version: this.configuration.version,
-      filled: this.#fill.done,
+      filled: this.#fill.done && this.#hasMetNewcomers(),
       drained: this.records.count === 0,
       records: this.records.count
     }
     this.#steward.report(this.config.name, { life: this.config.life, ...own })
     this.peers.broadcast({ kind: 'ringBeat', ...own }, this.#now)
+  }
+
+  /** Reads will go to those who come: whoever coordinates must be able to ask them by then. */
+  #hasMetNewcomers(): boolean {
+    return this.configuration.members.every(({ name, life, positions, wanted }) => {
+      if (positions.length > 0 || wanted.length === 0 || name === this.config.name) return true
+      return this.peers.get(name)?.stream.peerLife === life
+    })
   }
 
   #noticeSilence(): void {

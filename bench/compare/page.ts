@@ -1,0 +1,40 @@
+/** The measured part of docs/performance.md: the table of a run between two marks, and a picture for each group. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { drawRatios } from './plots.js'
+import { formatPage, isLoaded, type Report } from './report.js'
+
+const [BEGIN, END] = ['<!-- measured: begin -->', '<!-- measured: end -->']
+
+/** Rewrites the page in the folder of documents, and its pictures; returns the files. */
+export function writePage(docs: string, report: Report): string[] {
+  const page = join(docs, 'performance.md')
+  const text = readFileSync(page, 'utf8')
+  const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)]
+  if (begin === -1 || end < begin) throw new Error(`${page} has no marks to write between`)
+  const images = join(docs, 'images')
+  mkdirSync(images, { recursive: true })
+  const files = [page]
+  const pictures: string[] = []
+  for (const group of new Set(report.rows.map((row) => row.group))) {
+    const rows = report.rows.filter((row) => row.group === group && row.ratio !== null)
+    if (rows.length === 0) continue
+    const name = `bench-${group.replaceAll(' ', '-')}.svg`
+    writeFileSync(join(images, name), drawRatios(group, rows))
+    files.push(join(images, name))
+    pictures.push(`![${group}](images/${name})`)
+  }
+  const measured = [BEGIN, '', describeRun(report), '', ...formatPage(report.rows), '']
+  const body = [...measured, ...pictures.flatMap((line) => [line, '']), ''].join('\n').trimEnd()
+  writeFileSync(page, `${text.slice(0, begin)}${body}\n\n${text.slice(end)}`)
+  return files
+}
+
+function describeRun({ date, commit, machine, peers, quick }: Report): string {
+  const { processors, processor, memoryGb, node, loadBefore } = machine
+  const loaded = isLoaded(machine)
+    ? `**Measured on a loaded machine** (load ${loadBefore} on ${processors} processors before the run): only a check that it works.`
+    : `Load ${loadBefore} before the run.`
+  const place = `${processors} × ${processor}, ${memoryGb} GB, Node ${node}`
+  return `${date.slice(0, 16)}Z, commit ${commit}, ${place}; against ${peers.join(', ')}; ${quick ? '`--quick`' : 'whole run'}. ${loaded}`
+}
