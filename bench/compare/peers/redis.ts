@@ -32,6 +32,10 @@ export async function startReplicated(
   await until('a replica in step', () =>
     ask(replica.port, ['INFO', 'replication'], (text) => text.includes('master_link_status:up'))
   )
+  // It may be up and not yet acknowledge: until then every WAIT takes its whole time.
+  await until('a replica that acknowledges', () =>
+    ask(primary.port, ['INFO', 'replication'], (text) => text.includes('state=online'))
+  )
   const nodes = [primary.started, replica.started]
   const ports = [primary.port, replica.port]
   return { label: program.label, protocol: 'resp', ports, httpPort: undefined, nodes }

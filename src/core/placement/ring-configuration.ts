@@ -42,11 +42,6 @@ export interface RingConfiguration {
   readonly members: readonly RingMemberRecord[]
 }
 
-/** What a node would like its record to be. */
-interface RingWish {
-  readonly member: RingMemberRecord
-}
-
 export function ringOf(configuration: RingConfiguration, which: 'positions' | 'wanted'): Ring {
   return new Ring(
     configuration.members.map((member) => ({
