@@ -98,13 +98,17 @@ describe('copies', () => {
     writer.send('SET', key, 'new')
     reader.send('GET', key)
     bystander.send('GET', other)
+    const several = cluster.client(a)
+    several.send('MGET', other, key)
     cluster.run(600)
     expect(writer.replies).toEqual(['OK'])
     expect(reader.replies).toEqual([])
+    expect(several.replies).toEqual([])
     expect(bystander.replies).toEqual([null])
     cluster.heal()
     cluster.run(300)
     expect(reader.replies).toEqual(['new'])
+    expect(several.replies).toEqual([[null, 'new']])
   })
 
   it('are not waited for by those who ask for acks=primary, but by those who read', () => {

@@ -26,6 +26,12 @@ export type Next = (parts: readonly Uint8Array[]) => void
 /** Acts on a bucket; true if it wrote something. */
 export type Act = (state: BucketState, reply: ReplyWriter) => boolean
 
+/** A command for one key, and its hash. */
+export interface Part {
+  readonly hash: number
+  readonly request: Uint8Array
+}
+
 /** Answers another node's question about this one. */
 export type Answer = (door: Door, args: Arguments, reply: ReplyWriter) => void
 
@@ -60,6 +66,8 @@ export interface Door {
   scatter(slot: Slot, requests: readonly Uint8Array[], combine: Combine): void
   /** The same, but `next` goes on itself, with more parts or a reply. */
   ask(slot: Slot, requests: readonly Uint8Array[], next: Next): void
+  /** Reads that can all be executed here and now are, without a slot of their own each; false if one of them cannot. */
+  readHere(slot: Slot, parts: readonly Part[], combine: Combine): boolean
   /** Asks all other nodes about themselves; those that cannot be heard do not count. */
   poll(slot: Slot, request: Uint8Array, next: Next): void
   /** This node's own answer to such a question. */

@@ -8,6 +8,7 @@
  */
 import { latin1Bytes, viewOf } from '../../core/bytes.js'
 import { placementHash } from '../../core/hash/placement-hash.js'
+import { assert } from '../../core/assert.js'
 import { NOBODY } from '../../core/ids.js'
 import { Arguments } from '../../commands/arguments.js'
 import { BLOCKING, type Blocking } from '../../commands/blocking.js'
@@ -31,7 +32,7 @@ import { findDoorCommand } from './commands.js'
 import { compositeOf } from './composites.js'
 import { SETTING_ANSWERS } from './config-command.js'
 import { BlockedCommands } from './blocking.js'
-import type { Act, BlockingCall, Combine, Door, Next } from './door.js'
+import type { Act, BlockingCall, Combine, Door, Next, Part } from './door.js'
 import { Execution, TOO_LONG } from './execution.js'
 import { Gathering } from './gathering.js'
 import { Lanes } from './lanes.js'
@@ -52,6 +53,8 @@ import { queue } from './transaction.js'
 const UNREAD_BYTES_MAX = 32 * 1024 * 1024
 /** A request is passed on so often before it waits where it is. */
 const HOPS_MAX = 6
+
+const WRITES_NOTHING = (): void => assert(false, 'a read that writes')
 
 export class Errands implements Door {
   readonly cluster: Cluster
@@ -156,7 +159,7 @@ export class Errands implements Door {
     if (this.tracking.size > 0 || this.watches.any) this.tracking.writer = this.clientOf(session)
   }
 
-  reply(slot: Slot, write: (reply: ReplyWriter) => void): void {
+  reply(slot: Slot, write: (reply: ReplyWriter) => void, gates: readonly Gate[] = []): void {
     const reply = this.#reply
     reply.reset()
     reply.protocol = slot.session.protocol
@@ -168,7 +171,7 @@ export class Errands implements Door {
       this.refuse(slot, TOO_LONG)
       return
     }
-    this.fill(slot, reply.bytes.slice(0, reply.length), [])
+    this.fill(slot, reply.bytes.slice(0, reply.length), gates)
   }
 
   refuse(slot: Slot, text: string): void {
@@ -210,6 +213,30 @@ export class Errands implements Door {
 
   scatter(slot: Slot, requests: readonly Uint8Array[], combine: Combine): void {
     this.ask(slot, requests, (parts) => this.reply(slot, (reply) => combine(parts, reply)))
+  }
+
+  readHere(slot: Slot, parts: readonly Part[], combine: Combine): boolean {
+    const { session } = slot
+    const { cluster } = this
+    // Whatever was given before it and has not been executed yet comes first.
+    if (session.remote !== undefined || session.parked.length > 0 || slot.tracks) return false
+    if (!cluster.mayServe()) return false
+    const states: BucketState[] = []
+    for (const { hash } of parts) {
+      const state = cluster.buckets[hash & cluster.table.mask]
+      if (state?.role !== 'primary' || state.holding) return false
+      states.push(state)
+    }
+    const how = { written: WRITES_NOTHING, protocol: session.protocol, cause: '' }
+    const replies = parts.map(
+      ({ request }, place) => this.execution.runPart(states[place].items, request, how).reply
+    )
+    const gates: Gate[] = []
+    for (const state of new Set(states)) {
+      if (!state.isSettled()) this.#copies.gateWrite(state, gates)
+    }
+    this.reply(slot, (reply) => combine(replies, reply), gates)
+    return true
   }
 
   ask(slot: Slot, requests: readonly Uint8Array[], next: Next): void {

@@ -62,8 +62,14 @@ export function commonHash(
 export const SEVERAL_KEYS_COMMANDS: readonly DoorCommand[] = [
   ...EACH_KEY.map((each) =>
     compositeCommand(each, (door, slot, args, places) => {
-      const parts = places.map((place) => each.part(args, place))
-      door.scatter(slot, parts, (replies, reply) => each.combine(replies, reply))
+      const { hash } = door.execution
+      const parts = places.map((place) => ({
+        hash: hash.hash(args.bytes, args.offset(place), args.length(place)),
+        request: each.part(args, place)
+      }))
+      if (!each.write && door.readHere(slot, parts, each.combine)) return
+      const requests = parts.map(({ request }) => request)
+      door.scatter(slot, requests, (replies, reply) => each.combine(replies, reply))
     })
   ),
   compositeCommand(MSETNX),
