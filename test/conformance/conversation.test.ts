@@ -18,7 +18,7 @@ import { splitWords } from './words.js'
 
 const FOLDER = new URL('./conversations/', import.meta.url)
 /** Redis has said what it has to say when nothing came for so long. */
-const QUIET_MS = 25
+const QUIET_MS = 60
 const CLIENTS = 4
 let server: RedisServer | undefined
 

@@ -58,8 +58,12 @@ function clients(door: Door): Fields {
   }
 }
 
+/** Tables and buffers of an empty node, about; clients take 0 for a mistake. */
+const STARTUP_BYTES = 1024 * 1024
+
 function memory({ cluster, settings }: Door): Fields {
-  const used = cluster.store.usedBytes
+  const dataset = cluster.store.usedBytes
+  const used = STARTUP_BYTES + dataset
   const { reservedBytes } = cluster.store.memory()
   const rss = Math.max(used, reservedBytes)
   const max = settings.number('maxmemory')
@@ -70,14 +74,14 @@ function memory({ cluster, settings }: Door): Fields {
     used_memory_rss_human: human(rss),
     used_memory_peak: rss,
     used_memory_peak_human: human(rss),
-    used_memory_overhead: 0,
-    used_memory_startup: 0,
-    used_memory_dataset: used,
+    used_memory_overhead: STARTUP_BYTES,
+    used_memory_startup: STARTUP_BYTES,
+    used_memory_dataset: dataset,
     total_system_memory: 0,
     maxmemory: max,
     maxmemory_human: human(max),
     maxmemory_policy: settings.get('maxmemory-policy') ?? '',
-    mem_fragmentation_ratio: used === 0 ? '1.00' : (rss / used).toFixed(2),
+    mem_fragmentation_ratio: (rss / used).toFixed(2),
     mem_allocator: 'slab',
     active_defrag_running: 0,
     lazyfree_pending_objects: 0,
