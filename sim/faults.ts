@@ -12,6 +12,7 @@ import { latin1Bytes } from '../src/core/bytes.js'
 import type { Random } from '../src/core/random.js'
 import { encodeArguments } from '../src/wire/resp/request-writer.js'
 import { hasAllCopies, type ClusterView } from './cluster-view.js'
+import type { DrivenNode } from './driven-node.js'
 import { GOOD_LINK, type LinkQuality } from './network.js'
 import type { Simulation } from './simulator.js'
 
@@ -115,6 +116,23 @@ export class FaultPlan {
     simulation.network.heal()
     for (const host of simulation.hosts) simulation.resume(host.name)
     for (const name of this.#restarts) this.#restart(name)
+    this.#startAgain()
+  }
+
+  /** A newcomer whose every address has left knows nobody: whoever runs it starts it again with others. */
+  #startAgain(): void {
+    const simulation = this.#simulation
+    const isIn = ({ node }: { node?: DrivenNode | undefined }): boolean =>
+      (node?.inspect().voters?.version ?? 1) > 0
+    const running = simulation.hosts.filter(({ node }) => node !== undefined)
+    const names = running.filter((host) => isIn(host) && !host.leaving).map(({ name }) => name)
+    if (names.length === 0) return
+    for (const host of running) {
+      if (isIn(host)) continue
+      const { leaving } = host
+      simulation.crash(host.name)
+      if (!leaving) simulation.start(host.name, names)
+    }
   }
 
   /** The limit for anything that makes a node silent. */

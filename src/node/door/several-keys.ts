@@ -67,7 +67,11 @@ export const SEVERAL_KEYS_COMMANDS: readonly DoorCommand[] = [
         hash: hash.hash(args.bytes, args.offset(place), args.length(place)),
         request: each.part(args, place)
       }))
-      if (!each.write && door.readHere(slot, parts, each.combine)) return
+      if (
+        !each.write &&
+        door.readHere(slot, parts, (replies, reply) => each.combine(replies, reply))
+      )
+        return
       const requests = parts.map(({ request }) => request)
       door.scatter(slot, requests, (replies, reply) => each.combine(replies, reply))
     })
