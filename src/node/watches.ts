@@ -175,7 +175,8 @@ export class Watches {
     const { id: bucket, mask, events: log } = state
     if (!this.#list.any && log === undefined) return
     const events = log?.events ?? []
-    const lostUpTo = log?.lostUpTo ?? 0
+    // Whoever could not be told from here can perhaps be told from there, and must hear that something is missing.
+    const lostUpTo = Math.max(log?.lostUpTo ?? 0, this.#gaps.size > 0 ? state.seq : 0)
     for (let at = 0; at === 0 || at < events.length; at += UNTOLD_EVENTS) {
       const piece = events.slice(at, at + UNTOLD_EVENTS)
       const first = at === 0
