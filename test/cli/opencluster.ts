@@ -19,7 +19,8 @@ export function opencluster(...args: string[]): Ended {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['bin/opencluster', ...args], {
     cwd: root,
     encoding: 'utf8',
-    timeout: 60_000
+    timeout: 60_000,
+    maxBuffer: 256 * 1024 * 1024
   })
   return { code: status, stdout, problems: stderr.split('\n').slice(0, -1) }
 }
