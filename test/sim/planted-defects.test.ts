@@ -33,8 +33,9 @@ const MOVES: RunOptions = {
 /** Backups answer late, and everyone looks at few keys: deletions are read before they are everywhere. */
 const DELETIONS: RunOptions = {
   ...CRASHES,
-  rates: { crash: 6, pause: 0, join: 0, leave: 0 },
-  quality: { ...GOOD_LINK, delayMs: 15, jitterMs: 2 },
+  faults: 'all',
+  rates: { crash: 6, partition: 2, pause: 0, join: 0, leave: 0, weather: 0, clientCut: 0 },
+  quality: { ...GOOD_LINK, delayMs: 40, jitterMs: 2 },
   workload: { clients: 30, looseClients: 0, thinkMs: 3, hotPlaces: 1, bulkPlaces: 1 }
 }
 
