@@ -420,7 +420,7 @@ export interface SimulateOptions {
 }
 
 /** More seeds than this are told of by their sum, and by those that fail. */
-const LINES_PER_SEED_MAX = 20
+export const LINES_PER_SEED_MAX = 20
 
 /** Runs seeds one after the other, ends with `N passed, M failed`, and gives the exit code. */
 export function runSimulation(options: SimulateOptions): number {

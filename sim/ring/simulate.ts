@@ -1,6 +1,6 @@
 /** `simulate --placement ring`: seeds one after the other, a line each, and `N passed, M failed` at the end. */
 import type { FaultClass } from '../faults.js'
-import { EXIT_CODES } from '../run.js'
+import { EXIT_CODES, LINES_PER_SEED_MAX } from '../run.js'
 import { runRing, type RingOutcome } from './run.js'
 
 export interface RingSimulateOptions {
@@ -14,9 +14,6 @@ export interface RingSimulateOptions {
   readonly onLine: (line: string) => void
   readonly onProgress?: (done: number, label: string) => void
 }
-
-/** More seeds than this are told of by their sum, and by those that fail. */
-const LINES_PER_SEED_MAX = 20
 
 /** Gives the exit code. */
 export function simulateRing(options: RingSimulateOptions): number {
