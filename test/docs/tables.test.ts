@@ -58,6 +58,9 @@ describe('docs', () => {
     const pages = [
       'README.md',
       'ARCHITECTURE.md',
+      'CONTRIBUTING.md',
+      'CHANGELOG.md',
+      'examples/README.md',
       ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)
     ]
     for (const page of pages.filter((name) => name.endsWith('.md'))) {

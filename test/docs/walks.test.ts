@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const pages = [
   'ARCHITECTURE.md',
   'README.md',
+  'CONTRIBUTING.md',
   ...readdirSync(`${root}docs`)
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`)
