@@ -6,7 +6,13 @@ export const EXIT = { success: 0, failure: 1, usage: 2 } as const
 
 /** Where a command writes; the real one is the process, a test gathers it. */
 export interface Output {
-  readonly stdout: { write(text: string): unknown }
+  readonly stdout: {
+    write(text: string): unknown
+    /** A terminal has columns and rows. */
+    readonly isTTY?: boolean | undefined
+    readonly columns?: number | undefined
+    readonly rows?: number | undefined
+  }
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean | undefined }
 }
 

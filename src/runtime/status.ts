@@ -3,6 +3,7 @@ import { formatMask } from '../core/mask.js'
 import type { Node } from '../node/node.js'
 import type { MoveDescription } from '../node/inspection.js'
 
+/** A node of the cluster. */
 export interface NodeStatus {
   readonly name: string
   readonly resp: string
@@ -18,6 +19,7 @@ export interface NodeStatus {
   readonly zone: string
 }
 
+/** A bucket: who holds it, and whether it is well. */
 export interface BucketStatus {
   readonly id: number
   readonly primary: string | null
@@ -28,6 +30,7 @@ export interface BucketStatus {
   readonly items: number | null
 }
 
+/** A copy, or a role, on its way. */
 export interface MoveStatus {
   readonly bucket: number
   readonly from: string
@@ -40,6 +43,7 @@ export interface MoveStatus {
   readonly reason: string
 }
 
+/** A cluster as one of its nodes sees it. */
 export interface Status {
   /** The node that says this. */
   readonly node: string
@@ -47,6 +51,8 @@ export interface Status {
   readonly cluster: string
   readonly mask: string
   readonly copies: number
+  /** Buckets are cut in 16 when a node's ideal falls to this; 0 never. */
+  readonly splitAt: number
   readonly policy: string
   readonly balanced: boolean
   readonly withoutBackup: number
@@ -113,6 +119,7 @@ export function describeBriefly(node: Node, extras: StatusExtras): Omit<Status, 
     cluster: peers.cluster.toString(16).padStart(8, '0'),
     mask: formatMask(table.mask),
     copies: view.arrangement.copies,
+    splitAt: view.splitAt,
     policy: inspection.voters.byMajority ? 'majority' : 'available',
     balanced: moves.length === 0 && isBalanced(node),
     withoutBackup: 0,

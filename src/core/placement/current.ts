@@ -34,7 +34,7 @@ interface Wish {
 }
 
 const COPY_RULES: readonly Rule[] = [oneTransfer, oneCopyANode, zonesApart]
-const MOVE_RULES: readonly Rule[] = [
+export const MOVE_RULES: readonly Rule[] = [
   oneTransfer,
   missingCopiesFirst,
   sourceAboveQuota,
@@ -43,7 +43,7 @@ const MOVE_RULES: readonly Rule[] = [
   zonesApart
 ]
 const APART_RULES: readonly Rule[] = [oneTransfer, missingCopiesFirst, oneCopyANode, zonesApart]
-const SWITCH_RULES: readonly Rule[] = [oneTransfer, missingCopiesFirst, primaryShares]
+export const SWITCH_RULES: readonly Rule[] = [oneTransfer, missingCopiesFirst, primaryShares]
 const LEAVE_RULES: readonly Rule[] = [oneTransfer, primaryShares]
 
 export class CurrentRules implements RuleSet {
