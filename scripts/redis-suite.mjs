@@ -8,6 +8,7 @@
 // Without --cluster it talks to one node. With it, each unit talks to one node of three while a fourth joins and leaves
 // again and again, so that buckets are split and keep moving. With --port, to whatever listens there.
 // What is left out and why is in test/redis-suite/skipped.txt and, for moving clusters, skipped-moving.txt.
+// A node that ends without being told to is a failure, and what it said last is shown.
 import { spawn, spawnSync } from 'node:child_process'
 import {
   existsSync,
@@ -40,8 +41,10 @@ const UNITS = [
 // What an external server cannot be asked for, or takes too long.
 const TAGS =
   '-slow -needs:debug -needs:repl -needs:save -needs:config-maxmemory -needs:config-resetstat -needs:pfdebug -needs:reset'
-const UNIT_MS_MAX = 420_000
-const START_MS_MAX = 20_000
+// Half an hour is for machines with better things to do.
+const UNIT_MS_MAX = 1_800_000
+const START_MS_MAX = 60_000
+const SAID_CHARS_MAX = 20_000
 
 function fail(text) {
   process.stderr.write(`redis-suite: ${text}\n`)
@@ -96,6 +99,8 @@ function readSkipped(...files) {
 }
 
 const started = new Set()
+// Nodes that ended though nobody told them to, with what they said.
+const fallen = []
 
 function start(command, args, options) {
   const child = spawn(command, args, options)
@@ -118,11 +123,17 @@ async function startNode(name, ...args) {
   const options = ['start', '--port', '0', '--name', name, '--log-level', 'error', ...args]
   const child = start(process.execPath, ['bin/opencluster', ...options], {
     cwd: root,
-    // What it says while it leaves is of no interest.
-    stdio: ['ignore', 'pipe', 'ignore']
+    stdio: ['ignore', 'pipe', 'pipe']
   })
   child.text = ''
   child.stdout.on('data', (bytes) => (child.text += bytes))
+  child.said = ''
+  child.stderr.on('data', (bytes) => (child.said = (child.said + bytes).slice(-SAID_CHARS_MAX)))
+  child.ended.then((how) => {
+    if (child.killed && (how === 0 || how === 'SIGKILL')) return
+    fallen.push(`[node ${name} ended]: ${how}`)
+    process.stdout.write(`${fallen.at(-1)}\n${child.said}\n`)
+  })
   const limit = performance.now() + START_MS_MAX
   while (child.address === undefined) {
     child.address = /^opencluster ready .*resp=(\S+)/m.exec(child.text)?.[1]
@@ -182,7 +193,7 @@ async function runUnit(tcl, unit, { port, skipFile, verbose }) {
     unit,
     ...profile,
     '--timeout',
-    '300',
+    '1500',
     '--skipfile',
     skipFile,
     '--tags',
@@ -248,6 +259,7 @@ for (const unit of units) {
     verbose
   })
   await moving?.stop()
+  failures.push(...fallen.splice(0))
   sums.passed += passed
   sums.failures.push(...failures)
   sums.skipped += skipped

@@ -35,6 +35,7 @@ export interface ClusterView {
   readonly connected: readonly string[]
 }
 
+/** A connection to a whole cluster: one socket a node, commands go straight to where their key is. Made by `connect`. */
 export class Client extends CollectionCommands {
   readonly #core: Core
 
@@ -62,22 +63,27 @@ export class Client extends CollectionCommands {
     return once(this, [name, key, ...args], options)
   }
 
+  /** A lock of the whole cluster, whose holder has a token that a resource can check. */
   lock(name: string, options?: LockOptions): Lock {
     return new Lock(this, name, options)
   }
 
+  /** A number that anybody may add to. */
   counter(name: string): Counter {
     return new Counter(this, name)
   }
 
+  /** A map whose entries are spread over the cluster. */
   map<V>(name: string): ClusterMap<V> {
     return new ClusterMap<V>(this, name)
   }
 
+  /** A queue of work that gives every item to one taker at a time. */
   queue<T>(name: string): ClusterQueue<T> {
     return new ClusterQueue<T>(this, name)
   }
 
+  /** What the client knows of the cluster at the moment. */
   view(): ClusterView {
     const { topology, connections } = this.router
     const connected = [...connections].filter(({ state, silent }) => state === 'ready' && !silent)

@@ -2,8 +2,8 @@
  * A map whose entries are spread over the cluster: each is a key of its own, `map:NAME:FIELD`, with a value of JSON. It can
  * be as large as the cluster; only going through it costs a scan of all keys.
  */
+import { escapeGlob } from '../core/glob.js'
 import { OpenClusterError } from '../errors.js'
-import { escapePattern } from './key-pattern.js'
 import { isUnknown } from './sure-write.js'
 import { toJson, type ExpiryOptions, type StringCommands } from './string-commands.js'
 
@@ -11,6 +11,7 @@ const ATTEMPTS_MAX = 1000
 /** Entries read in one go when it is gone through. */
 const PAGE = 256
 
+/** Entries by name, each a key of its own, with values of JSON. Made by `client.map`. */
 export class ClusterMap<V> {
   readonly name: string
   readonly #client: StringCommands
@@ -22,10 +23,12 @@ export class ClusterMap<V> {
     this.#prefix = `map:${name}:`
   }
 
+  /** Null if there is none. */
   get(field: string): Promise<V | null> {
     return this.#client.getJson<V>(this.#prefix + field)
   }
 
+  /** Writes an entry, whether there was one or not. */
   async set(field: string, value: V, options?: ExpiryOptions): Promise<void> {
     await this.#client.setJson(this.#prefix + field, value, options)
   }
@@ -35,6 +38,7 @@ export class ClusterMap<V> {
     return this.#client.setJson(this.#prefix + field, value, { ...options, nx: true })
   }
 
+  /** Whether there is an entry. */
   async has(field: string): Promise<boolean> {
     return (await this.#client.exists(this.#prefix + field)) === 1
   }
@@ -66,15 +70,17 @@ export class ClusterMap<V> {
     throw new OpenClusterError('OC_TIMEOUT', `${key} is changed by too many others`)
   }
 
+  /** All fields, each once, in no order; those that come or go meanwhile may be among them. */
   async *keys(): AsyncGenerator<string, void, undefined> {
     const seen = new Set<string>()
-    for await (const key of this.#client.scan({ match: `${escapePattern(this.#prefix)}*` })) {
+    for await (const key of this.#client.scan({ match: `${escapeGlob(this.#prefix)}*` })) {
       if (seen.has(key)) continue
       seen.add(key)
       yield key.slice(this.#prefix.length)
     }
   }
 
+  /** All entries, as `keys` finds them. */
   async *entries(): AsyncGenerator<[string, V], void, undefined> {
     let page: string[] = []
     for await (const field of this.keys()) {
@@ -90,6 +96,7 @@ export class ClusterMap<V> {
     return this.entries()
   }
 
+  /** Deletes all entries there are. */
   async clear(): Promise<void> {
     for await (const field of this.keys()) await this.delete(field)
   }

@@ -12,6 +12,7 @@ import { Pauses } from './pause.js'
 import { toJson } from './string-commands.js'
 import { deleteSurely, repeatUntilKnown, writeSurely } from './sure-write.js'
 
+/** How an item is taken from a queue. */
 export interface TakeOptions {
   /** How long the item is hidden from others. Default 30,000 ms. */
   readonly hideMs?: number
@@ -25,6 +26,7 @@ const LOOKED_AT = 32
 /** Smaller steps of time would be lost in the digits of a double. */
 const STEP_MS = 0.001
 
+/** Work that survives the death of workers and nodes. Made by `client.queue`. */
 export class ClusterQueue<T> {
   readonly name: string
   readonly #client: CollectionCommands
@@ -39,10 +41,12 @@ export class ClusterQueue<T> {
     this.#key = `queue:{${name}}`
   }
 
+  /** Items that are not done, taken ones included. */
   length(): Promise<number> {
     return this.#client.zcard(this.#key)
   }
 
+  /** Puts an item in; it is there when this resolves. */
   async push(value: T): Promise<void> {
     this.#lastMs = Math.max(Date.now(), this.#lastMs + STEP_MS)
     const score = this.#lastMs
@@ -91,6 +95,7 @@ interface Claim {
   readonly hideMs: number
 }
 
+/** An item that was taken: say `done` in time, or another taker gets it. */
 export class QueueItem<T> {
   readonly value: T
   readonly #client: CollectionCommands

@@ -16,6 +16,7 @@ import {
 } from './reply.js'
 import { StringCommands } from './string-commands.js'
 
+/** Which part of a sorted set is wanted. */
 export interface RangeOptions {
   /** From the highest score down. */
   readonly reverse?: boolean

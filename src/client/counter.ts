@@ -3,6 +3,7 @@ import type { StringCommands } from './string-commands.js'
 import { once, type OnceOptions } from './once.js'
 import { asNumber } from './reply.js'
 
+/** A number of the whole cluster. Made by `client.counter`. */
 export class Counter {
   readonly key: string
   readonly #client: StringCommands
@@ -12,6 +13,7 @@ export class Counter {
     this.#client = client
   }
 
+  /** 0 if nobody has added anything. */
   async value(): Promise<number> {
     return (await this.#client.getNumber(this.key)) ?? 0
   }

@@ -16,6 +16,7 @@ import {
 } from './reply.js'
 import type { Router } from './router.js'
 
+/** Which keys are gone through. */
 export interface ScanOptions {
   /** As in `watch`: `*` any text, `?` any character, `[abc]`. */
   readonly match?: string

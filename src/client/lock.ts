@@ -13,11 +13,13 @@ import { Pauses } from './pause.js'
 import type { StringCommands } from './string-commands.js'
 import { deleteSurely, repeatUntilKnown, writeSurely } from './sure-write.js'
 
+/** How a lock is held. */
 export interface LockOptions {
   /** A holder that neither renews nor releases it loses it after this. Default 15,000 ms. */
   readonly ttlMs?: number
 }
 
+/** How long one waits for a lock. */
 export interface AcquireOptions {
   /** How long to wait for it; default for ever. */
   readonly waitMs?: number
@@ -25,6 +27,7 @@ export interface AcquireOptions {
 
 const TTL_MS_DEFAULT = 15_000
 
+/** A lock of the whole cluster. Made by `client.lock`. */
 export class Lock {
   readonly name: string
   readonly #client: StringCommands
@@ -94,6 +97,7 @@ interface Holding {
   readonly sinceMs: number
 }
 
+/** A lock while one has it, with the token for the resource. */
 export class HeldLock {
   /** Larger than that of every holder before: give it to the resource with every request. */
   readonly token: number

@@ -14,6 +14,7 @@ import { ReplyError, type TextReply } from './reply.js'
 import type { StringCommands } from './string-commands.js'
 import { deleteSurely, repeatUntilKnown, writeSurely } from './sure-write.js'
 
+/** Under which token a write is executed at most once. */
 export interface OnceOptions {
   /** Names this one write among all; a random one or the number of an order, but never used for another. */
   readonly token: string

@@ -1,6 +1,7 @@
 /** What `connect` can be told. */
 import { OpenClusterError } from '../errors.js'
 
+/** The settings of `connect`. */
 export interface ClientOptions {
   /** A command that is not answered within this fails. Default 10,000 ms. */
   readonly timeoutMs?: number

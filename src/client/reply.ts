@@ -160,6 +160,7 @@ export function asTextMap(value: ReplyValue): Map<string, string> {
   return map
 }
 
+/** A member of a sorted set with its score. */
 export interface ScoredMember {
   readonly member: string
   readonly score: number

@@ -15,6 +15,7 @@ import {
   asWritten
 } from './reply.js'
 
+/** When a value goes by itself. */
 export interface ExpiryOptions {
   /** Milliseconds from now. */
   readonly ttlMs?: number
@@ -22,6 +23,7 @@ export interface ExpiryOptions {
   readonly keepTtl?: boolean
 }
 
+/** How a value is written. */
 export interface SetOptions extends ExpiryOptions {
   /** Only if there is no such key. */
   readonly nx?: boolean

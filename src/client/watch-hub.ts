@@ -4,8 +4,8 @@
  * kind, which are the same on every way, whatever mask its nodes have.
  */
 import { latin1String, utf8Bytes } from '../core/bytes.js'
+import { matchesGlob } from '../core/glob.js'
 import { RespProtocolError, type ReplyValue } from '../wire/resp/reply-value.js'
-import { compilePattern } from './key-pattern.js'
 import { asText, textOf } from './reply.js'
 import { WatchStream, type KeyEvent } from './watch-stream.js'
 
@@ -15,7 +15,8 @@ const KINDS: ReadonlySet<string> = new Set(['set', 'deleted', 'expired', 'evicte
 
 interface Watch {
   readonly stream: WatchStream
-  readonly matcher: RegExp
+  /** One character a byte, as the nodes match them. */
+  readonly glob: string
 }
 
 export interface WatchHubHandlers {
@@ -47,9 +48,9 @@ export class WatchHub {
 
   add(pattern: string): WatchStream {
     const bytes = utf8Bytes(pattern)
-    const matcher = compilePattern(latin1String(bytes, 0, bytes.length))
+    const glob = latin1String(bytes, 0, bytes.length)
     const stream = new WatchStream(pattern, this.#maxEvents, () => this.#remove(watch))
-    const watch = { stream, matcher }
+    const watch = { stream, glob }
     this.#watches.add(watch)
     this.#handlers.begin(pattern)
     return stream
@@ -75,7 +76,7 @@ export class WatchHub {
     const name = latin1String(bytes, 0, bytes.length)
     if (!this.#isNew(`${seq} ${kind} ${name}`)) return
     const event = { kind: kind as KeyEvent['kind'], key: textOf(bytes), bucket, seq }
-    for (const { stream, matcher } of this.#watches) if (matcher.test(name)) stream.put(event)
+    for (const { stream, glob } of this.#watches) if (matchesGlob(glob, name)) stream.put(event)
   }
 
   gap(reason: string): void {

@@ -11,13 +11,16 @@ export interface KeyEvent {
   readonly seq: number
 }
 
+/** Something may have been missed before this: read again what must be right. */
 export interface GapEvent {
   readonly kind: 'gap'
   readonly reason: string
 }
 
+/** What a watcher is told. */
 export type WatchEvent = KeyEvent | GapEvent
 
+/** Events of a pattern, for `for await`. Made by `client.watch`. */
 export class WatchStream implements AsyncIterableIterator<WatchEvent, undefined> {
   readonly pattern: string
   /** Resolves when the nodes know of it: what happens from then on is told. */
@@ -38,10 +41,12 @@ export class WatchStream implements AsyncIterableIterator<WatchEvent, undefined>
     this.ready = new Promise((resolve) => (this.#setReady = resolve))
   }
 
+  /** The nodes know of the pattern. */
   markReady(): void {
     this.#setReady()
   }
 
+  /** An event for whoever reads. */
   put(event: WatchEvent): void {
     if (this.#ended) return
     if (this.#waiter !== undefined) {
@@ -58,6 +63,7 @@ export class WatchStream implements AsyncIterableIterator<WatchEvent, undefined>
     this.#compact()
   }
 
+  /** The next event, when there is one. */
   next(): Promise<IteratorResult<WatchEvent, undefined>> {
     if (this.#next < this.#events.length) {
       const value = this.#events[this.#next++]

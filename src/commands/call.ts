@@ -15,7 +15,7 @@ import type { Bucket } from '../store/bucket.js'
 import type { Key } from '../store/key.js'
 import type { ReplyWriter } from '../wire/resp/reply-writer.js'
 import { WRONG_TYPE } from './error-text.js'
-import { parseFiniteOrInfinite, parseInteger, parseLong } from './number-text.js'
+import { parseDigits, parseFiniteOrInfinite, parseInteger, parseLong } from './number-text.js'
 
 /** Of `Call.find`: the key holds another type, and the error is written. */
 export const REFUSED = -1
@@ -45,6 +45,8 @@ export class Call {
   #bucket: Bucket | undefined
   /** Set by `changed`; undefined if nothing was written. */
   change: Change | undefined
+  /** The key was looked for and is not there. */
+  missed = false
   /** The arguments that take the command's place on backups, or undefined if it goes as it came. */
   rewritten: Uint8Array[] | undefined
 
@@ -66,6 +68,7 @@ export class Call {
   /** Forgets the effects of the command before. */
   begin(): void {
     this.change = undefined
+    this.missed = false
     this.rewritten = undefined
   }
 
@@ -95,7 +98,8 @@ export class Call {
 
   /** The argument as a double, infinite ones included, or NaN if it is none. */
   float(place: number): number {
-    return parseFiniteOrInfinite(this.text(place))
+    const digits = parseDigits(this.bytes, this.offsets[place], this.lengths[place])
+    return Number.isNaN(digits) ? parseFiniteOrInfinite(this.text(place)) : digits
   }
 
   /** The argument as a string, one character a byte. */
@@ -115,9 +119,16 @@ export class Call {
     return true
   }
 
+  /** The ref of the key's item whatever it holds, 0 if there is none. */
+  look(): number {
+    const ref = this.bucket.find(this.key, this.now)
+    if (ref === 0) this.missed = true
+    return ref
+  }
+
   /** The ref of the key's item, 0 if there is none, REFUSED if it has another type. */
   find(type: number): number {
-    const ref = this.bucket.find(this.key, this.now)
+    const ref = this.look()
     if (ref === 0 || this.bucket.typeOf(ref) === type) return ref
     this.reply.error(WRONG_TYPE)
     return REFUSED

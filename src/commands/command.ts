@@ -12,5 +12,5 @@ export interface Command {
   readonly flags: readonly CommandFlag[]
   /** The place of its key; 1 for nearly all. Commands over several keys are made of these. */
   readonly key: number
-  execute(call: Call): void
+  readonly execute: (call: Call) => void
 }

@@ -16,7 +16,7 @@ const DUMP = {
   key: 1,
   execute(call) {
     const { bucket, reply } = call
-    const ref = bucket.find(call.key, call.now)
+    const ref = call.look()
     if (ref === 0) {
       reply.nil()
       return

@@ -127,7 +127,7 @@ const NO_EXPIRY = -1
 
 function replyTime(call: Call, unit: ExpiryUnit, base: ExpiryBase): void {
   const { bucket, reply } = call
-  const ref = bucket.find(call.key, call.now)
+  const ref = call.look()
   if (ref === 0) {
     reply.integer(NO_KEY)
     return

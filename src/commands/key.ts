@@ -18,7 +18,7 @@ function deleteKey(call: Call): void {
 }
 
 function countKey(call: Call): void {
-  call.reply.integer(call.bucket.find(call.key, call.now) === 0 ? 0 : 1)
+  call.reply.integer(call.look() === 0 ? 0 : 1)
 }
 
 const DEL = {
@@ -59,7 +59,7 @@ const TYPE = {
   flags: ['readonly', 'fast'],
   key: 1,
   execute(call) {
-    const ref = call.bucket.find(call.key, call.now)
+    const ref = call.look()
     call.reply.simple(ref === 0 ? 'none' : kindOfType(call.bucket.typeOf(ref)))
   }
 } as const satisfies Command

@@ -32,7 +32,20 @@ export function parseInteger(bytes: Uint8Array, offset: number, length: number):
   return negative ? -value : value
 }
 
-/** The same with all 64 bits. */
+/** The number that the bytes are where they are a few digits and perhaps a minus, as most numbers are; NaN if not. */
+export function parseDigits(bytes: Uint8Array, offset: number, length: number): number {
+  const negative = length > 1 && bytes[offset] === MINUS
+  if (length === 0 || length > EXACT_DIGITS) return NaN
+  let value = 0
+  for (let at = negative ? offset + 1 : offset; at < offset + length; at++) {
+    const digit = bytes[at] - ZERO
+    if (digit < 0 || digit > 9) return NaN
+    value = value * 10 + digit
+  }
+  return negative ? -value : value
+}
+
+/** The same as `parseInteger` with all 64 bits. */
 export function parseLong(bytes: Uint8Array, offset: number, length: number): bigint | undefined {
   if (length === 0 || length > LONG_TEXT_MAX) return undefined
   const negative = bytes[offset] === MINUS

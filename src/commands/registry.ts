@@ -53,15 +53,35 @@ const LISTED: readonly Command[] = [
   ...ITEM_COMMANDS
 ]
 
-/** A command with its place in the list, for those who count by command. */
-export interface ListedCommand extends Command {
+/**
+ * A command with its place in the list, for those who count by command, and with what is asked about every one that is
+ * executed. All are of one shape: property loads on the data path know where to look.
+ */
+export class ListedCommand implements Command {
+  readonly name: string
+  readonly arity: number
+  readonly flags: Command['flags']
+  readonly key: number
+  readonly execute: Command['execute']
   readonly place: number
+  readonly writes: boolean
+  readonly takesMemory: boolean
+
+  constructor(command: Command, place: number) {
+    this.name = command.name
+    this.arity = command.arity
+    this.flags = command.flags
+    this.key = command.key
+    this.execute = command.execute
+    this.place = place
+    this.writes = command.flags.includes('write')
+    this.takesMemory = command.flags.includes('memory')
+  }
 }
 
-export const COMMANDS: readonly ListedCommand[] = LISTED.map((command, place) => ({
-  ...command,
-  place
-}))
+export const COMMANDS: readonly ListedCommand[] = LISTED.map(
+  (command, place) => new ListedCommand(command, place)
+)
 
 const PACKED_BYTES = 8
 /** A blank bit makes a small letter of a capital, and leaves small letters, digits and points alone. */

@@ -1,7 +1,7 @@
 /** What HSCAN, SSCAN and ZSCAN share: cursor, COUNT, MATCH, and the reply. */
 import type { Call } from './call.js'
 import { INVALID_CURSOR, NOT_AN_INTEGER, SYNTAX_ERROR } from './error-text.js'
-import { matchesGlob } from './glob.js'
+import { matchesGlob } from '../core/glob.js'
 
 const CURSOR = /^[+-]?\d*$/
 const CURSOR_END = 2n ** 64n

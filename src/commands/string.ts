@@ -180,6 +180,7 @@ const GET = {
     const { bucket, reply } = call
     const ref = bucket.find(call.key, call.now)
     if (ref === 0) {
+      call.missed = true
       reply.nil()
       return
     }

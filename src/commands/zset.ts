@@ -29,7 +29,11 @@ const OPTIONS: readonly (readonly [string, number])[] = [
   ['incr', INCREMENT]
 ]
 
+/** Everything below is a digit, a sign or a point. */
+const LEAST_LETTER = 0x41
+
 function optionAt(call: Call, place: number): number {
+  if (call.bytes[call.offsets[place]] < LEAST_LETTER) return 0
   for (const [word, option] of OPTIONS) if (call.is(place, word)) return option
   return 0
 }
@@ -37,6 +41,7 @@ function optionAt(call: Call, place: number): number {
 /** What is wrong with a ZADD's options and so many arguments behind them, or undefined. */
 function findFault(options: number, behind: number): string | undefined {
   if (behind === 0 || behind % 2 !== 0) return SYNTAX_ERROR
+  if (options === 0) return undefined
   const has = (option: number): boolean => (options & option) !== 0
   if (has(IF_ABSENT) && has(IF_PRESENT)) {
     return 'ERR XX and NX options at the same time are not compatible'

@@ -52,7 +52,10 @@ function checkSettings(settings: Settings): OpenClusterError[] {
   const problems: OpenClusterError[] = []
   const complain = (text: string): unknown =>
     problems.push(new OpenClusterError('OC_OPTION_CONFLICT', text))
-  const { host, secretFile, heartbeatMs, deadAfterMs } = settings
+  const { host, secretFile, heartbeatMs, deadAfterMs, dataDir, placement } = settings
+  if (dataDir !== undefined && placement !== 'ring') {
+    complain(`--data-dir ${dataDir}: only a ring has a disk; give --placement ring as well`)
+  }
   if (!isLoopback(host) && secretFile === undefined) {
     complain(
       `--host ${host}: other machines could join; give --secret-file FILE, or listen on 127.0.0.1`

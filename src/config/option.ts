@@ -76,6 +76,11 @@ export function port(help: string, usual: number): Option<PortChoice> {
   return { kind: 'value', help, ...form, parse }
 }
 
+/** A port that is closed unless it is given. */
+export function replicaPort(help: string): Option<PortChoice> {
+  return { ...port(help, 0), shown: 'off' }
+}
+
 /** A number that need not be whole, such as a weight. */
 export function decimal(help: string, initial: number, range: NumberRange): Option<number> {
   const { min, max } = range

@@ -19,6 +19,7 @@ import {
   numberChoice,
   optionalText,
   port,
+  replicaPort,
   size,
   text,
   type Option,
@@ -57,6 +58,9 @@ export const NODE_OPTIONS = {
     'port for HTTP: dashboard, metrics, health; another free one if it is not given and taken',
     HTTP_PORT
   ),
+  'replica-port': replicaPort(
+    'a second port, at which backups answer reads of Redis Cluster clients; 0 takes any free one'
+  ),
   advertise: optionalText('where other nodes reach this one, if not at --host and --port', {
     placeholder: 'HOST:PORT',
     judge: judgeAddress
@@ -91,6 +95,12 @@ export const NODE_OPTIONS = {
     placeholder: 'INT32',
     judge: judgePosition
   }),
+  'data-dir': optionalText(
+    'a folder for what a node of a ring holds, so that it is there again after a restart',
+    {
+      placeholder: 'DIR'
+    }
+  ),
   'split-at': integer('cut the buckets in 16 when the ideal falls to this; 0 never', 6, {
     min: 0,
     max: 1024

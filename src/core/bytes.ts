@@ -117,14 +117,19 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
 }
 
 const TEXT_PIECE = 8192
-/** Up to here characters one by one are faster than a slice of the bytes (names, mostly). */
+/** Up to here a string that is put together is one piece in memory; beyond, V8 would keep a tree of its parts. */
 const TEXT_SHORT = 12
+/** Up to here the codes go through a list: `apply` takes a list of small numbers at once, bytes one by one. */
+const TEXT_LISTED = 128
+/** By length; each is used again and again. */
+const CODE_LISTS: (number[] | undefined)[] = []
 
 export function latin1String(bytes: Uint8Array, offset: number, length: number): string {
-  if (length <= TEXT_SHORT) {
-    let text = ''
-    for (let at = offset; at < offset + length; at++) text += String.fromCharCode(bytes[at])
-    return text
+  if (length <= TEXT_SHORT) return shortString(bytes, offset, length)
+  if (length <= TEXT_LISTED) {
+    const codes = (CODE_LISTS[length] ??= new Array<number>(length).fill(0))
+    for (let i = 0; i < length; i++) codes[i] = bytes[offset + i]
+    return String.fromCharCode.apply(null, codes)
   }
   if (length <= TEXT_PIECE) {
     return String.fromCharCode.apply(null, asCodes(bytes.subarray(offset, offset + length)))
@@ -135,6 +140,17 @@ export function latin1String(bytes: Uint8Array, offset: number, length: number):
     const piece = bytes.subarray(at, Math.min(end, at + TEXT_PIECE))
     text += String.fromCharCode.apply(null, asCodes(piece))
   }
+  return text
+}
+
+function shortString(b: Uint8Array, offset: number, length: number): string {
+  const end = offset + length
+  let text = ''
+  let at = offset
+  for (; at + 4 <= end; at += 4) {
+    text += String.fromCharCode(b[at], b[at + 1], b[at + 2], b[at + 3])
+  }
+  for (; at < end; at++) text += String.fromCharCode(b[at])
   return text
 }
 

@@ -10,6 +10,7 @@ import { assert } from '../core/assert.js'
 import { compareBallots, NO_BALLOT, nextBallot, type Ballot } from '../core/agreement/ballot.js'
 import type { NodeName } from '../core/ids.js'
 import {
+  chosenByAtLeast,
   decidesByMajority,
   isQuorum,
   type Voter,
@@ -339,9 +340,12 @@ export class Agreement {
         highest = Math.max(highest, numberOf(answer.value))
       }
     }
-    const own = wish.next !== undefined && numberOf(current) === wish.expected
+    const wanted = wish.isWanted?.() !== false
+    const own = wanted && wish.next !== undefined && numberOf(current) === wish.expected
     const known = this.#acceptor.knownNumber(wish.register)
-    if (!own && wish.next !== undefined && numberOf(current) <= known) {
+    // One that is not wanted any more, and that too few have accepted, ends with the present value once more.
+    const withdrawn = !wanted && attempt.proposed
+    if (!own && !withdrawn && wish.next !== undefined && numberOf(current) <= known) {
       // Decided long ago, and not what the wish went out from.
       this.#attempts.delete(wish.register)
       wish.done?.(false)
@@ -363,11 +367,29 @@ export class Agreement {
       if (news > 0) best = { accepted, value }
     }
     for (const answer of attempt.answers.values()) {
-      if (answer !== true && answer.value !== undefined) consider(answer.accepted, answer.value)
+      if (answer === true || answer.value === undefined) continue
+      if (this.#mayBeChosen(attempt, answer.accepted)) consider(answer.accepted, answer.value)
     }
     const own = this.#acceptor.known(attempt.wish.register)
     if (own !== undefined && (byNumber || best === undefined)) consider(NO_BALLOT, own)
     return best?.value
+  }
+
+  /**
+   * Whether so many may have accepted in that ballot, or gone on from it, that its value was decided. What somebody
+   * began and left with too few is not finished by whoever meets it later, perhaps long after it made sense.
+   */
+  #mayBeChosen({ wish, answers }: Attempt, ballot: Ballot): boolean {
+    const { voters } = this
+    if (wish.register === VOTERS_REGISTER || !decidesByMajority(voters)) return true
+    const needed = chosenByAtLeast(voters)
+    let possible = 0
+    for (const { name } of voters.voters) {
+      const answer = answers.get(name)
+      const isKnown = answer !== undefined && answer !== true
+      if (!isKnown || compareBallots(answer.accepted, ballot) >= 0) possible++
+    }
+    return possible >= needed
   }
 
   /** The value that the wish makes of the present one. */

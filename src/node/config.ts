@@ -10,6 +10,8 @@ export interface NodeConfig {
   readonly name: NodeName
   /** Where the others reach it; any text the driver understands. */
   readonly address: string
+  /** Where its backups answer reads; empty: nowhere. */
+  readonly replicaAddress: string
   /** When this process began, in milliseconds: larger than that of any earlier life of the same name. */
   readonly life: number
   /** For everything drawn by chance, and for the store's hash. Different on every node. */
@@ -111,6 +113,7 @@ export type Sabotage =
   | 'forget-forwarded'
 
 export const NODE_DEFAULTS = {
+  replicaAddress: '',
   copies: 2,
   buckets: 256,
   splitAt: 6,

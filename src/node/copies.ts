@@ -6,7 +6,7 @@
  * Once a second the primary tells each backup where it should be. Since that message travels behind the
  * writes, a backup that is not exactly there has lost something and asks to be struck and copied anew.
  */
-import { ByteReader, type ByteWriter, FormatError, Span, viewOf } from '../core/bytes.js'
+import { ByteReader, type ByteWriter, FormatError, NO_BYTES, Span, viewOf } from '../core/bytes.js'
 import { isMask } from '../core/mask.js'
 import { placementHash, type PlacementHash } from '../core/hash/placement-hash.js'
 import { Call } from '../commands/call.js'
@@ -33,6 +33,9 @@ const RETURN_MS = 10_000
 const EXPIRE = Uint8Array.from('oc.expire', (letter) => letter.charCodeAt(0))
 const EVICT = Uint8Array.from('oc.evict', (letter) => letter.charCodeAt(0))
 
+/** For bytes that are copied as a whole. */
+const NO_VIEW = viewOf(NO_BYTES)
+
 export class Copies {
   /** Items whose time was over, for statistics. */
   expired = 0
@@ -42,6 +45,8 @@ export class Copies {
   readonly #silent = new ReplyWriter()
   readonly #call: Call
   readonly #reader = new ByteReader()
+  /** The command that is being replicated. */
+  readonly #raw = new Span()
   readonly #onChange: (state: BucketState, call: Call) => void
   #expiryAt = 0
   /** When a node that may come back was last silent. */
@@ -56,12 +61,24 @@ export class Copies {
 
   isCongested(state: BucketState): boolean {
     const limit = this.#cluster.config.streamWindowBytes
-    for (const peer of state.backups) if (peer.stream.unackedBytes > limit) return true
+    const { backups } = state
+    for (let i = 0; i < backups.length; i++) {
+      if (backups[i].stream.unackedBytes > limit) return true
+    }
     return false
   }
 
   /** Sends a write on its way; called right after it was executed here. */
   replicate(state: BucketState, call: Call, raw: Uint8Array): void {
+    this.#send(state, call, this.#raw.point(raw, NO_VIEW, 0, raw.length))
+  }
+
+  /** The same for the command that lies between these places of the call's bytes. */
+  replicateHere(state: BucketState, call: Call, start: number, end: number): void {
+    this.#send(state, call, this.#raw.point(call.bytes, call.view, start, end - start))
+  }
+
+  #send(state: BucketState, call: Call, raw: Span): void {
     if (this.#cluster.config.sabotage === 'forget-tombstone') forgetTombstone(state, call.key)
     state.seq++
     state.lastVersion = call.version
@@ -120,12 +137,13 @@ export class Copies {
     const { payload } = message
     const reader = this.#reader.point(payload, viewOf(payload), 0, payload.length)
     const raw = new Span()
+    const entry = new Entry()
     while (reader.remaining > 0) {
       if (isNoteEntry(reader)) {
         this.#takeNote(peer, reader)
         continue
       }
-      const entry = readEntry(reader, raw)
+      readEntry(reader, entry, raw)
       const own = this.#cluster.table.mask
       if (!isMask(entry.mask) || entry.bucket > entry.mask) {
         throw new FormatError(`a write to bucket ${entry.bucket} of mask ${entry.mask}`)
@@ -278,7 +296,8 @@ export class Copies {
     const parser = this.#parser
     const call = this.#call
     const command = this.#parse(raw)
-    const [offset, length] = [parser.offsets[command.key], parser.lengths[command.key]]
+    const offset = parser.offsets[command.key]
+    const length = parser.lengths[command.key]
     const hash = this.#hash.hash(raw.bytes, offset, length)
     this.#silent.reset()
     call.begin()
@@ -327,12 +346,13 @@ export class Copies {
   #pretend(payload: Uint8Array): void {
     const reader = this.#reader.point(payload, viewOf(payload), 0, payload.length)
     const raw = new Span()
+    const entry = new Entry()
     while (reader.remaining > 0) {
       if (isNoteEntry(reader)) {
         readNoteEntry(reader)
         continue
       }
-      const entry = readEntry(reader, raw)
+      readEntry(reader, entry, raw)
       const state = this.#cluster.buckets[entry.bucket]
       if (state !== undefined) state.seq = entry.seq
     }
@@ -345,23 +365,24 @@ function forgetTombstone({ items }: BucketState, key: Key): void {
   if (ref !== 0 && items.typeOf(ref) === TYPE_TOMBSTONE) items.remove(ref)
 }
 
-interface Entry {
-  readonly bucket: number
-  readonly mask: number
-  readonly epoch: number
-  readonly seq: number
-  readonly version: number
+class Entry {
+  bucket = 0
+  mask = 0
+  epoch = 0
+  seq = 0
+  version = 0
 }
 
 /** u16 bucket, u16 mask, varint epoch, varint seq, f64 version, varint length, the command's bytes. */
-function writeEntry(w: ByteWriter, state: BucketState, version: number, raw: Uint8Array): void {
+function writeEntry(w: ByteWriter, state: BucketState, version: number, raw: Span): void {
   w.u16(state.id)
   w.u16(state.mask)
   w.varint(state.epoch)
   w.varint(state.seq)
   w.f64(version)
   w.varint(raw.length)
-  w.raw(raw)
+  if (raw.view === NO_VIEW) w.raw(raw.bytes)
+  else w.span(raw)
 }
 
 /** In the place of the mask: not a write but a note about the one before. */
@@ -385,16 +406,13 @@ function readNoteEntry(r: ByteReader): Note {
   return readNote(r)
 }
 
-function readEntry(r: ByteReader, raw: Span): Entry {
-  const entry = {
-    bucket: r.u16(),
-    mask: r.u16(),
-    epoch: r.varint(),
-    seq: r.varint(),
-    version: r.f64()
-  }
+function readEntry(r: ByteReader, entry: Entry, raw: Span): void {
+  entry.bucket = r.u16()
+  entry.mask = r.u16()
+  entry.epoch = r.varint()
+  entry.seq = r.varint()
+  entry.version = r.f64()
   r.span(r.varint(), raw)
-  return entry
 }
 
 function addGate(gates: Gate[], peer: Peer, frame: number): void {

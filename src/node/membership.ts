@@ -21,7 +21,7 @@ export interface MembershipHandlers {
   /** The voters: told to a newcomer, and compared at every beat. */
   sendVoters(peer: Peer): void
   votersVersion(): number
-  heard(peer: Peer, voters: number): void
+  heard(peer: Peer, beat: { readonly voters: number; readonly ms: number }): void
   beatSent(): void
   isVoter(): boolean
   /** Too few voters can be heard to decide anything; and those who were struck by hand are not waited for any more. */
@@ -182,7 +182,8 @@ export class Membership {
     this.nextBeatMs = now + config.heartbeatMs
     if (!this.joined || this.#state === 'left') return
     const voters = this.#handlers.votersVersion()
-    peers.broadcast({ kind: 'beat', mask: table.mask, digest: table.digest(), voters }, now)
+    const digest = table.digest()
+    peers.broadcast({ kind: 'beat', mask: table.mask, digest, voters, ms: now }, now)
     this.#handlers.beatSent()
     this.#remind()
     for (const peer of peers.all()) {
@@ -215,7 +216,7 @@ export class Membership {
       peers.send(peer, { kind: 'join', member: this.#record() }, now)
       return
     }
-    this.#handlers.heard(peer, beat.voters)
+    this.#handlers.heard(peer, beat)
     if (mask > table.mask) this.#handlers.split(mask, `${peer.name} has split`)
     const differs = mask !== table.mask || digest !== table.digest()
     // Only when it has been so for two beats: rows may be on their way.

@@ -22,6 +22,7 @@ import type { BucketState } from './bucket-state.js'
 import type { ChangeOptions, Cluster, Evidence, RowChange } from './cluster.js'
 import type { NodeConfig } from './config.js'
 import { Copies } from './copies.js'
+import type { Origin } from './door/client-state.js'
 import { inspect, type Counters, type Inspection } from './inspection.js'
 import { Knowledge } from './knowledge.js'
 import { Membership } from './membership.js'
@@ -178,9 +179,9 @@ export class Node implements Cluster {
     if (this.peers.linkDown(address).length > 0) this.#repair.run()
   }
 
-  open(session: number, now: number): void {
+  open(session: number, now: number, origin?: Origin): void {
     this.#now = now
-    this.#requests.open(session)
+    this.#requests.open(session, origin)
   }
 
   request(session: number, bytes: Uint8Array, now: number): void {
@@ -391,9 +392,10 @@ export class Node implements Cluster {
       sendVoters: (peer) =>
         this.peers.send(peer, { kind: 'voters', set: this.#voting.set }, this.#now),
       votersVersion: () => this.#voting.set.version,
-      heard: (peer, version) => {
+      heard: (peer, { voters, ms }) => {
         this.#voting.heard(peer)
-        this.#voting.compare(peer, version)
+        this.#voting.compare(peer, voters)
+        this.#requests.onClock(peer, ms)
       },
       beatSent: () => this.#voting.beatSent(),
       isVoter: () => this.#voting.mayBeVoter,
@@ -496,9 +498,6 @@ export class Node implements Cluster {
         return true
       case 'invalidate':
         this.#requests.onInvalidate(message.key, message.by)
-        return true
-      case 'clock':
-        this.#requests.onClock(peer, message.ms)
         return true
       case 'keyEvent':
         this.#requests.onKeyEvent(message.key, message.names)

@@ -102,6 +102,23 @@ describe('a write that was passed on', () => {
     expect(client.call('GET', keys[0])).toBe('50')
   })
 
+  it('is not executed later after its client heard that it changed nothing', () => {
+    const { cluster, a, b, c, keys } = trio({ policy: 'majority' })
+    const [client, other] = [cluster.client(a), cluster.client(c)]
+    expect(other.call('SET', keys[0], 'there')).toBe('OK')
+    // All three are voters by then.
+    cluster.run(3000)
+    b.pause()
+    client.send('SET', keys[0], 'late', 'NX')
+    cluster.run(4000)
+    expect(client.replies).toEqual([null])
+    expect(other.call('DEL', keys[0])).toBe(1)
+    // The node that was taken for dead has the first one only now, and passes it on.
+    b.resume()
+    cluster.run(3000)
+    expect(other.call('GET', keys[0])).toBe(null)
+  })
+
   it('is known to whoever has the bucket later', () => {
     const { cluster, a, b, c, keys } = trio()
     const client = cluster.client(a)

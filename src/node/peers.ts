@@ -411,9 +411,12 @@ export class Peers {
 
   #closeBatch(peer: Peer, now: number): void {
     if (peer.batch.length === 0) return
-    const payload = peer.batch.copy()
-    peer.batch.reset()
-    peer.stream.push(this.#encode({ kind: 'batch', payload }), now)
+    const { batch } = peer
+    // Encoding copies it.
+    const payload = batch.bytes.subarray(0, batch.length)
+    const frame = this.#encode({ kind: 'batch', payload })
+    batch.reset()
+    peer.stream.push(frame, now)
   }
 
   #encode(message: Message): Uint8Array {

@@ -21,19 +21,22 @@ import type { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
 import type { Copies } from './copies.js'
 import type { BlockedCommands } from './door/blocking.js'
-import { AGAIN, asError, Errands, isAgain } from './door/errands.js'
+import type { Origin } from './door/client-state.js'
+import { Errands } from './door/errands.js'
 import type { Execution } from './door/execution.js'
+import { AGAIN, asError, isAgain } from './door/fixed-replies.js'
 import { dropMisplacedShards } from './door/pubsub-command.js'
 import { RemoteSessions } from './door/remote-sessions.js'
 import type { DoorStatistics } from './door/statistics.js'
+import { KeyReads } from './key-reads.js'
 import type { Peer } from './peers.js'
 import { Segment, Session, Slot, type Gate, type Processor } from './session.js'
 import type { Watches } from './watches.js'
 
 /** Commands of one session that may be under way; the parts of a command count. */
 const OPEN_MAX = 512
-/** Replies of one turn that are gathered before they are put out. */
-const REPLY_BYTES_MAX = 1024 * 1024
+/** Replies of one turn that are gathered before they are put out: more would only leave the processor's caches. */
+const REPLY_BYTES_MAX = 64 * 1024
 /** A session that has so much waiting is not read from until it is down to the second. */
 const PAUSE_BYTES = 1024 * 1024
 const RESUME_BYTES = 64 * 1024
@@ -58,6 +61,7 @@ export class Requests {
   readonly #parser: RequestParser
   readonly #reply: ReplyWriter
   readonly #call: Call
+  readonly #reads: KeyReads
   #gates: Gate[] = []
   /** Where each reply of another node's client ends. */
   #ends: number[] = []
@@ -83,12 +87,14 @@ export class Requests {
     this.#parser = this.#createParser()
     this.#reply = new ReplyWriter({ maxBytes: cluster.config.maxReplyBytes })
     this.#call = this.#execution.createCall(this.#reply)
+    const reads = { copies, execution: this.#execution, statistics: this.#statistics }
+    this.#reads = new KeyReads(cluster, this.#call, reads)
   }
 
-  open(id: number): void {
+  open(id: number, origin?: Origin): void {
     const { config, now } = this.#cluster
     this.#errands.statistics.connections++
-    this.#sessions.set(id, new Session(id, config.acks === 'all', { openedMs: now }))
+    this.#sessions.set(id, new Session(id, config.acks === 'all', { openedMs: now, origin }))
   }
 
   close(id: number): void {
@@ -174,9 +180,9 @@ export class Requests {
     this.#finishTurn()
   }
 
-  /** When a client has waited long enough. */
+  /** When a client has waited long enough, or has to be told something. */
   get deadline(): number {
-    return this.#blocked.deadline
+    return Math.min(this.#blocked.deadline, this.#errands.maintenance.deadline)
   }
 
   /** A command of another node's client that waits here must not do so any longer. */
@@ -226,21 +232,23 @@ export class Requests {
 
   /** Forwarded writes that the target of a move has to know of. */
   handOn(state: BucketState, peer: Peer, role: 'primary' | 'backup'): void {
-    this.#errands.once.handOn(state, peer)
+    this.#errands.repetitions.once.handOn(state, peer)
     if (role === 'primary') this.#errands.maintenance.migrating(state)
   }
 
   onNotes(peer: Peer, message: Extract<Message, { kind: 'notes' }>): void {
-    this.#errands.once.onNotes(peer, message)
+    this.#errands.repetitions.once.onNotes(peer, message)
   }
 
   split(state: BucketState, children: readonly BucketState[]): void {
-    this.#errands.once.split(state, children)
+    this.#errands.repetitions.once.split(state, children)
   }
 
   /** A node that may not know what all share. */
   met(peer: Peer): void {
     this.#errands.shared.tell(peer)
+    this.#errands.pauses.tell(peer)
+    this.#errands.replicas.tell(peer)
   }
 
   /** Acknowledgements came, or need not come any more. */
@@ -307,9 +315,9 @@ export class Requests {
   }
 
   tick(_now: number): void {
-    this.#errands.once.tick()
-    this.#errands.lanes.tick()
+    this.#errands.repetitions.once.tick()
     this.#blocked.tick()
+    this.#errands.maintenance.tick()
     const sessions = this.#errands.timeOut()
     for (const session of this.#errands.parked) sessions.add(session)
     for (const session of sessions) this.#retry(session)
@@ -366,10 +374,8 @@ export class Requests {
     const reply = this.#reply
     let parser = session.parser ?? this.#parser
     if (session.parser === undefined) parser.reset()
-    reply.reset()
+    this.#clear()
     reply.protocol = session.protocol
-    this.#gates = []
-    this.#ends = []
     while (input.length > 0 && this.#mayBegin(session)) {
       const { bytes, start } = input
       const after = parser.parse(bytes, input.view, start, input.end)
@@ -415,16 +421,18 @@ export class Requests {
     if (session.aside || parser.inline || this.#errands.observer.watchful) return false
     const { bytes, view, start } = session.input
     const command = findCommand(bytes, parser.offsets[0], parser.lengths[0])
-    if (command === undefined || !hasArity(command, parser.count)) return false
-    const [offset, length] = [parser.offsets[command.key], parser.lengths[command.key]]
+    if (command === undefined) return this.#reads.execute(session, parser, this.#gates)
+    if (!hasArity(command, parser.count)) return false
+    const offset = parser.offsets[command.key]
+    const length = parser.lengths[command.key]
     const hash = this.#hash.hash(bytes, offset, length)
     const state = this.#cluster.buckets[hash & this.#cluster.table.mask]
     if (state?.role !== 'primary' || state.holding || !this.#cluster.mayServe()) return false
     const { remote } = session
-    if (command.flags.includes('write')) {
+    if (command.writes) {
       if (this.#copies.isCongested(state) || this.#errands.areWritesPaused) return false
       // One that may have been executed before is looked at more closely.
-      if (remote !== undefined && this.#errands.mayBeRepeated(state, remote)) return false
+      if (remote !== undefined && this.#errands.repetitions.mayBe(state, remote)) return false
       this.#errands.setWriter(session)
     } else if (remote?.turns[0] === 1) return false
     this.#statistics.commands++
@@ -436,8 +444,9 @@ export class Requests {
     const before = this.#reply.length
     if (this.#execution.perform(call, parser, command, state.items)) {
       if (call.change !== undefined) {
-        if (remote !== undefined) this.#errands.noteForwarded(state, call, remote, before)
-        this.#execution.written(call, state, bytes.subarray(start, after))
+        if (remote !== undefined)
+          this.#errands.repetitions.noteForwarded(state, call, remote, before)
+        this.#execution.writtenHere(call, state, start, after)
         if (session.acksAll) this.#copies.gateWrite(state, this.#gates)
         if (this.#blocked.list.isTouched) this.#errands.serveWaiting()
       } else if (!state.isSettled()) this.#copies.gateRead(state, call.key, this.#gates)
@@ -488,9 +497,11 @@ export class Requests {
   /** What was begun for others in this turn goes on as well, and what is for other nodes leaves. */
   #finishTurn(): void {
     const { awake } = this.#errands
-    for (const session of awake) {
-      awake.delete(session)
-      this.#advance(session)
+    if (awake.size > 0) {
+      for (const session of awake) {
+        awake.delete(session)
+        this.#advance(session)
+      }
     }
     this.#errands.lanes.flush()
   }
@@ -499,10 +510,10 @@ export class Requests {
   #put(session: Session): void {
     const reply = this.#reply
     if (reply.length === 0) return
-    const gates = this.#cluster.config.sabotage === 'reply-before-backup' ? [] : this.#gates
+    const gates = this.#cluster.config.sabotage === 'reply-before-backup' ? NO_GATES : this.#gates
     const { remote } = session
     const written = reply.bytes.subarray(0, reply.length)
-    if (!session.waits && gates.every(({ peer, frame }) => peer.hasProcessed(frame))) {
+    if (!session.waits && areOpen(gates)) {
       if (remote === undefined) this.#cluster.outbox.output(session.id, written)
       else this.#remotes.answerNow(remote, written, this.#ends)
     } else {
@@ -511,9 +522,14 @@ export class Requests {
       session.enqueue(new Segment(bytes, gates, this.#ends.length))
       this.#gated.add(session)
     }
-    reply.reset()
-    this.#gates = []
-    this.#ends = []
+    this.#clear()
+  }
+
+  /** Usually nothing was noted about the replies, and the lists serve for ever. */
+  #clear(): void {
+    this.#reply.reset()
+    if (this.#gates.length > 0) this.#gates = []
+    if (this.#ends.length > 0) this.#ends = []
   }
 
   #settle(session: Session): void {
@@ -579,6 +595,15 @@ export class Requests {
   #createParser(): RequestParser {
     return new RequestParser({ maxBulkBytes: this.#cluster.config.maxRequestBytes })
   }
+}
+
+const NO_GATES: Gate[] = []
+
+function areOpen(gates: readonly Gate[]): boolean {
+  for (let i = 0; i < gates.length; i++) {
+    if (!gates[i].peer.hasProcessed(gates[i].frame)) return false
+  }
+  return true
 }
 
 function plainForm(parser: RequestParser, bytes: Uint8Array): Uint8Array {

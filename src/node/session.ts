@@ -7,7 +7,13 @@
 import type { RequestParser } from '../wire/resp/request-parser.js'
 import type { Protocol } from '../wire/resp/reply-writer.js'
 import type { Table } from '../core/table.js'
-import { ClientState, type ClientTracking, type Subscriptions } from './door/client-state.js'
+import {
+  ClientState,
+  type ClientTracking,
+  NO_ORIGIN,
+  type Origin,
+  type Subscriptions
+} from './door/client-state.js'
 import { InputBuffer } from './door/input-buffer.js'
 import type { Unblocking } from '../wire/peer/door.js'
 import type { Peer } from './peers.js'
@@ -128,12 +134,19 @@ export interface Remote {
   nextOut: number
 }
 
+interface SessionOptions {
+  readonly remote?: Remote
+  readonly openedMs?: number
+  readonly origin?: Origin | undefined
+}
+
 export class Session {
   readonly id: number
   protocol: Protocol = 2
   acksAll: boolean
   readonly remote: Remote | undefined
   readonly openedMs: number
+  readonly origin: Origin
   /** Bytes not yet executed. */
   readonly input = new InputBuffer()
   /** Of its own while a long command is not complete, so that it is not looked at from its start each time. */
@@ -168,12 +181,13 @@ export class Session {
   constructor(
     id: number,
     acksAll: boolean,
-    { remote, openedMs = 0 }: { remote?: Remote; openedMs?: number } = {}
+    { remote, openedMs = 0, origin = NO_ORIGIN }: SessionOptions = {}
   ) {
     this.id = id
     this.acksAll = acksAll
     this.remote = remote
     this.openedMs = openedMs
+    this.origin = origin
   }
 
   get client(): ClientState {
@@ -189,7 +203,12 @@ export class Session {
   }
 
   get isClusterAware(): boolean {
-    return this.#client?.clusterAware === true
+    return this.#client?.clusterAware === true || this.origin.asReplica
+  }
+
+  /** A backup may answer it. */
+  get readsCopies(): boolean {
+    return this.#client?.readsCopies === true && this.origin.asReplica
   }
 
   get waits(): boolean {

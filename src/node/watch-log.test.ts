@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { nodeName } from '../core/ids.js'
 import type { WatchEvent } from '../wire/peer/message.js'
 import { Peer } from './peers.js'
-import { EventLog, LOG_EVENTS_MAX, type Gate, type Teller } from './watch-log.js'
+import { EventLog, LOG_EVENTS_MAX, type PeerGate, type Teller } from './watch-log.js'
 
 const FRAME = new Uint8Array(1)
 
@@ -10,7 +10,7 @@ function peerNamed(name: string): Peer {
   return new Peer(nodeName(name), name, { now: 0, retransmitMs: 100 })
 }
 
-function gateOf(peer: Peer): Gate {
+function gateOf(peer: Peer): PeerGate {
   return { peer, frame: peer.stream.push(FRAME, 0) }
 }
 
@@ -27,12 +27,12 @@ class Told implements Teller {
   readonly heard: (number | 'gap')[] = []
   readonly peer = peerNamed('watcher')
 
-  tell({ seq }: WatchEvent): Gate[] {
+  tell({ seq }: WatchEvent): PeerGate[] {
     this.heard.push(seq)
     return [gateOf(this.peer)]
   }
 
-  tellGap(): Gate[] {
+  tellGap(): PeerGate[] {
     this.heard.push('gap')
     return [gateOf(this.peer)]
   }

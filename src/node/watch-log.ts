@@ -9,26 +9,26 @@
  */
 import type { WatchEvent } from '../wire/peer/message.js'
 import type { Peer } from './peers.js'
+import type { Gate } from './session.js'
 
 /** Events a bucket keeps. More than this between two marks of a second can only be told again as a gap. */
 export const LOG_EVENTS_MAX = 8192
 
-/** A frame that has to be processed by a node. */
-export interface Gate {
+/** A frame that has to be processed by another node. */
+export interface PeerGate extends Gate {
   readonly peer: Peer
-  readonly frame: number
 }
 
 interface Entry {
   readonly event: WatchEvent
   /** Before it is sent: what it waits for. Afterwards: the frames that carry it. */
-  gates: readonly Gate[]
+  gates: readonly PeerGate[]
 }
 
 /** What tells the watchers; both answer with the frames that carry it. */
 export interface Teller {
-  tell(event: WatchEvent): readonly Gate[]
-  tellGap(): readonly Gate[]
+  tell(event: WatchEvent): readonly PeerGate[]
+  tellGap(): readonly PeerGate[]
 }
 
 export class EventLog {
@@ -40,7 +40,7 @@ export class EventLog {
   /** Up to this number events were dropped that may not have been told; 0 if none. */
   #lostUpTo = 0
   /** The watchers must hear of what was dropped before anything else; or the frames that told them. */
-  #gap: 'none' | 'due' | readonly Gate[] = 'none'
+  #gap: 'none' | 'due' | readonly PeerGate[] = 'none'
 
   get isEmpty(): boolean {
     return this.#entries.length === 0 && this.#lostUpTo === 0
@@ -60,7 +60,7 @@ export class EventLog {
     return this.isEmpty ? 0 : seq - this.#told
   }
 
-  add(event: WatchEvent, gates: readonly Gate[]): void {
+  add(event: WatchEvent, gates: readonly PeerGate[]): void {
     if (this.isEmpty) this.#told = event.seq - 1
     if (this.#entries.length >= LOG_EVENTS_MAX) this.#dropFirst()
     this.#entries.push({ event, gates })
@@ -89,7 +89,7 @@ export class EventLog {
   }
 
   /** On a backup that has become primary: all of it is told again, as soon as these gates open. */
-  reopen(gates: readonly Gate[]): void {
+  reopen(gates: readonly PeerGate[]): void {
     this.#sent = 0
     for (const entry of this.#entries) entry.gates = gates
     if (this.#lostUpTo > 0) this.#gap = 'due'
@@ -145,11 +145,11 @@ export class EventLog {
   }
 }
 
-function isOpen({ peer, frame }: Gate): boolean {
+function isOpen({ peer, frame }: PeerGate): boolean {
   return peer.hasProcessed(frame)
 }
 
 /** A node that is gone has no watchers to tell any more; nor has one that is another process than before. */
-function isTold({ peer, frame }: Gate): boolean {
+function isTold({ peer, frame }: PeerGate): boolean {
   return peer.stream.acked >= frame || !peer.isOpen || peer.left
 }

@@ -1,5 +1,5 @@
 /** The patterns of one watcher, or of all watchers of one node. Plain keys cost one look, however many there are. */
-import { matchesGlob } from '../commands/glob.js'
+import { matchesGlob } from '../core/glob.js'
 
 const SPECIAL = /[*?[\\]/
 

@@ -14,7 +14,7 @@ import type { Cluster } from './cluster.js'
 import type { Peer } from './peers.js'
 import { Delivery } from './watch-delivery.js'
 import { WatchList, type OwnWatch } from './watch-list.js'
-import { EventLog, type Gate } from './watch-log.js'
+import { EventLog, type PeerGate } from './watch-log.js'
 
 /** Events per message when a log is handed to the target of a move. */
 const UNTOLD_EVENTS = 1000
@@ -214,9 +214,9 @@ export class Watches {
     state.events = undefined
   }
 
-  #tell(event: WatchEvent, mask: number): Gate[] {
+  #tell(event: WatchEvent, mask: number): PeerGate[] {
     this.#delivery.deliver(event, mask)
-    const gates: Gate[] = []
+    const gates: PeerGate[] = []
     for (const peer of this.#list.nodesOf(event.key)) {
       if (!this.#mayTell(peer)) continue
       const { seq, change, key, names } = event
@@ -226,14 +226,14 @@ export class Watches {
     return gates
   }
 
-  #tellGap(): Gate[] {
+  #tellGap(): PeerGate[] {
     this.#delivery.tellGap()
     for (const peer of this.#list.nodesOf()) this.#gaps.add(peer)
     return this.#admitGaps()
   }
 
-  #admitGaps(): Gate[] {
-    const gates: Gate[] = []
+  #admitGaps(): PeerGate[] {
+    const gates: PeerGate[] = []
     const { peers, now } = this.#cluster
     for (const peer of this.#gaps) {
       if (!peer.isOpen || this.#isSwamped(peer)) continue
@@ -266,7 +266,7 @@ function numberOf(state: BucketState): number | undefined {
 }
 
 /** What the last write of a bucket waits for before it may be shown to anybody. */
-function gatesOf(state: BucketState): Gate[] {
+function gatesOf(state: BucketState): PeerGate[] {
   const gates = state.backups.map((peer, i) => ({ peer, frame: state.lastFrames[i] }))
   const { forwarding } = state
   if (forwarding?.gating === true) {

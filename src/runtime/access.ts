@@ -10,6 +10,7 @@ import type { Report, Since } from './report.js'
 import type { Status } from './status.js'
 import type { Totals } from './totals.js'
 
+/** How a node left. */
 export interface Departure {
   /** Everything is elsewhere; otherwise the time was up. */
   readonly left: boolean

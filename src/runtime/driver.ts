@@ -6,45 +6,26 @@
  */
 import { latin1Bytes } from '../core/bytes.js'
 import { Node } from '../node/node.js'
+import type { Origin } from '../node/door/client-state.js'
 import type { NodeConfig } from '../node/config.js'
 import type { Outbox } from '../node/outbox.js'
 import { ReplyLimitError } from '../wire/resp/reply-writer.js'
 import type { Clock } from './clock.js'
+import { TurnLoop, type TurnPorts } from './turn-loop.js'
 
-export interface DriverPorts extends Outbox {
-  /** The node has said all it has to say for now: write it. */
-  endTurn(): void
-  /** The node broke one of its own rules; nothing it says can be trusted any more. */
-  failed(error: unknown): void
-}
-
-/** A timer for a deadline that has passed; 0 would starve the sockets. */
-const WAKE_MS_MIN = 1
-/** The longest sleep; deadlines further away are looked at again. */
-const WAKE_MS_MAX = 60_000
+export interface DriverPorts extends Outbox, TurnPorts {}
 
 export class Driver {
   readonly node: Node
   readonly #clock: Clock
   readonly #ports: DriverPorts
-  readonly #endTurn = (): void => {
-    this.#ending = false
-    if (this.#stopped) return
-    this.#guard(() => {
-      this.node.flush(this.#clock.now())
-      this.#ports.endTurn()
-    })
-    this.#arm()
-  }
-  #ending = false
-  #stopped = false
-  #timer: NodeJS.Timeout | undefined
-  #wakeMs = Infinity
+  readonly #turns: TurnLoop
 
   constructor(config: NodeConfig, clock: Clock, ports: DriverPorts) {
     this.#clock = clock
     this.#ports = ports
     this.node = new Node(config, ports)
+    this.#turns = new TurnLoop(this.node, clock, ports)
   }
 
   start(): void {
@@ -55,8 +36,8 @@ export class Driver {
     this.#input((now) => this.node.leave(now))
   }
 
-  open(session: number): void {
-    this.#input((now) => this.node.open(session, now))
+  open(session: number, origin?: Origin): void {
+    this.#input((now) => this.node.open(session, now, origin))
   }
 
   close(session: number): void {
@@ -91,50 +72,36 @@ export class Driver {
 
   /** The two below are the data path and call the node without a closure. */
   request(session: number, bytes: Uint8Array): void {
-    if (this.#stopped) return
+    if (this.#turns.stopped) return
     try {
       this.node.request(session, bytes, this.#clock.now())
     } catch (error) {
       if (error instanceof ReplyLimitError) this.#refuseAll(session, error)
-      else this.#fail(error)
+      else this.#turns.fail(error)
     }
     this.wake()
   }
 
   receive(envelope: Uint8Array): void {
-    if (this.#stopped) return
+    if (this.#turns.stopped) return
     try {
       this.node.receive(envelope, this.#clock.now())
     } catch (error) {
-      this.#fail(error)
+      this.#turns.fail(error)
     }
     this.wake()
   }
 
-  /** Something is to be written although the node was not told anything. */
   wake(): void {
-    if (this.#ending) return
-    this.#ending = true
-    setImmediate(this.#endTurn)
+    this.#turns.wake()
   }
 
   stop(): void {
-    this.#stopped = true
-    clearTimeout(this.#timer)
+    this.#turns.stop()
   }
 
   #input(act: (now: number) => void): void {
-    if (this.#stopped) return
-    this.#guard(() => act(this.#clock.now()))
-    this.wake()
-  }
-
-  #guard(act: () => void): void {
-    try {
-      act()
-    } catch (error) {
-      this.#fail(error)
-    }
+    this.#turns.input(act)
   }
 
   /** One client asked for more at once than fits into memory: that is its problem, not the node's. */
@@ -142,27 +109,5 @@ export class Driver {
     this.#ports.output(session, latin1Bytes(`-ERR ${error.message}\r\n`))
     this.#ports.hangUp(session)
     this.close(session)
-  }
-
-  #fail(error: unknown): void {
-    if (this.#stopped) return
-    this.stop()
-    this.#ports.failed(error)
-  }
-
-  /** A timer that is early enough stays: arming one each turn would cost more than the turn's end. */
-  #arm(): void {
-    if (this.#stopped) return
-    const { deadline } = this.node
-    if (this.#timer !== undefined && this.#wakeMs <= deadline) return
-    clearTimeout(this.#timer)
-    const now = this.#clock.now()
-    const delay = Math.min(Math.max(deadline - now, WAKE_MS_MIN), WAKE_MS_MAX)
-    this.#wakeMs = now + delay
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined
-      if (this.node.deadline > this.#clock.now()) this.#arm()
-      else this.#input((at) => this.node.tick(at))
-    }, delay)
   }
 }

@@ -1,92 +1,74 @@
 /**
- * Feeds one node of a ring from the real world, as `Driver` does for buckets: bytes, links and time come in, and a
- * turn ends once the event loop has nothing more at hand.
+ * Feeds one node of a ring from the real world, as `Driver` does for buckets. If it has a disk, the node is first given
+ * back what an earlier process put down, and nothing of a turn leaves before the disk has it.
  */
-import { RingNode } from '../node/ring/node.js'
 import type { RingNodeConfig } from '../node/ring/config.js'
+import { SNAPSHOT_PARTS } from '../node/ring/memory.js'
+import { RingNode } from '../node/ring/node.js'
 import type { RingOutbox } from '../node/ring/outbox.js'
 import type { Clock } from './clock.js'
+import type { RingDisk } from './ring-disk.js'
+import { TurnLoop, type TurnPorts } from './turn-loop.js'
 
-export interface RingDriverPorts extends RingOutbox {
-  /** The node has said all it has to say for now: write it. */
-  endTurn(): void
-  /** The node broke one of its own rules; nothing it says can be trusted any more. */
-  failed(error: unknown): void
+export interface RingDriverPorts extends Omit<RingOutbox, 'keep'>, Omit<TurnPorts, 'beforeFlush'> {
+  readonly disk?: RingDisk | undefined
 }
-
-const WAKE_MS_MIN = 1
-const WAKE_MS_MAX = 60_000
 
 export class RingDriver {
   readonly node: RingNode
-  readonly #clock: Clock
-  readonly #ports: RingDriverPorts
-  readonly #endTurn = (): void => {
-    this.#ending = false
-    if (this.#stopped) return
-    this.#guard(() => {
-      this.node.flush(this.#clock.now())
-      this.#ports.endTurn()
-    })
-    this.#arm()
-  }
-  #ending = false
-  #stopped = false
-  #timer: NodeJS.Timeout | undefined
-  #wakeMs = Infinity
+  readonly #turns: TurnLoop
 
   constructor(config: RingNodeConfig, clock: Clock, ports: RingDriverPorts) {
-    this.#clock = clock
-    this.#ports = ports
-    this.node = new RingNode(config, ports)
+    const { disk } = ports
+    this.node =
+      disk === undefined ? new RingNode(config, ports) : recall(config, { ...ports, disk })
+    const { node } = this
+    this.#turns = new TurnLoop(node, clock, {
+      endTurn: () => ports.endTurn(),
+      failed: (error) => ports.failed(error),
+      beforeFlush: () => {
+        disk?.commit(SNAPSHOT_PARTS, (part, write) => node.snapshot(part, write))
+      }
+    })
   }
 
   /** Acts on the node inside a turn; undefined when it has stopped. */
   perform<T>(act: (node: RingNode, now: number) => T): T | undefined {
-    if (this.#stopped) return undefined
     let result: T | undefined
-    this.#guard(() => {
-      result = act(this.node, this.#clock.now())
+    this.#turns.input((now) => {
+      result = act(this.node, now)
     })
-    this.wake()
     return result
   }
 
-  /** Something is to be written although the node was not told anything. */
   wake(): void {
-    if (this.#ending) return
-    this.#ending = true
-    setImmediate(this.#endTurn)
+    this.#turns.wake()
   }
 
   stop(): void {
-    this.#stopped = true
-    clearTimeout(this.#timer)
+    this.#turns.stop()
   }
+}
 
-  #guard(act: () => void): void {
-    try {
-      act()
-    } catch (error) {
-      if (this.#stopped) return
-      this.stop()
-      this.#ports.failed(error)
+/** With what an earlier process put down; without it, if the ring has gone on without that one for too long. */
+function recall(config: RingNodeConfig, ports: RingDriverPorts & { disk: RingDisk }): RingNode {
+  const { disk } = ports
+  const [{ lastMs }, now] = [disk, config.life]
+  let recalling = true
+  const outbox: RingOutbox = {
+    send: (address, envelope) => ports.send(address, envelope),
+    answer: (id, answer) => ports.answer(id, answer),
+    event: (event) => ports.event(event),
+    keep: (entry) => {
+      if (!recalling) disk.keep(entry)
     }
   }
-
-  /** A timer that is early enough stays. */
-  #arm(): void {
-    if (this.#stopped) return
-    const { deadline } = this.node
-    if (this.#timer !== undefined && this.#wakeMs <= deadline) return
-    clearTimeout(this.#timer)
-    const now = this.#clock.now()
-    const delay = Math.min(Math.max(deadline - now, WAKE_MS_MIN), WAKE_MS_MAX)
-    this.#wakeMs = now + delay
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined
-      if (this.node.deadline > this.#clock.now()) this.#arm()
-      else this.perform((node, at) => node.tick(at))
-    }, delay)
-  }
+  const node = new RingNode(config, outbox)
+  disk.read((entry) => node.recall(entry, now))
+  recalling = false
+  if (lastMs === 0) return node
+  const isOld = now - lastMs > config.tombstoneMs && node.configuration.members.length > 1
+  if (node.remembers && !isOld) return node
+  disk.clear()
+  return new RingNode(config, outbox)
 }

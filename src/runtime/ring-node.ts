@@ -6,25 +6,38 @@ import { randomInt } from 'node:crypto'
 import { isWildcard, formatAddress, parseAddress } from '../config/address.js'
 import { readSecret } from '../config/load.js'
 import type { Settings } from '../config/options.js'
-import { latin1Bytes, NO_BYTES } from '../core/bytes.js'
+import { NO_BYTES } from '../core/bytes.js'
 import { nodeName, type NodeName } from '../core/ids.js'
 import { virtualPositions } from '../core/placement/ring.js'
 import { RING_DEFAULTS, type RingNodeConfig } from '../node/ring/config.js'
 import type { RingInspection } from '../node/ring/inspection.js'
 import type { RingAnswer, RingEvent, RingRequest } from '../node/ring/outbox.js'
 import type { ScanRequest } from '../node/ring/scans.js'
-import type { Departure, Door } from './access.js'
+import type { Departure, Door, Health } from './access.js'
 import { createClock, type Clock } from './clock.js'
+import { handOver } from './hand-over.js'
+import { Latency } from './latency.js'
 import { Links } from './links.js'
 import type { Fields, Log } from './log.js'
+import { RingDisk } from './ring-disk.js'
 import { RingDriver } from './ring-driver.js'
+import { RingResp } from './ring-resp.js'
+import { describeRingStatus, type RingStatus } from './ring-status.js'
 import type { LeaveOptions } from './running-node.js'
 import { TcpServer } from './tcp.js'
 
 /** What the HTTP door may do with the node. */
 export interface RingAccess {
   readonly name: string
+  readonly version: string
   readonly log: Log
+  readonly latency: Latency
+  /** When the process began, and the time, both in milliseconds. */
+  readonly life: number
+  now(): number
+  health(): Health
+  status(): RingStatus
+  readonly connections: () => Readonly<Record<'client' | 'node' | 'other', number>>
   /** How many nodes can hold a record; 0 before it has joined. */
   readonly size: number
   request(request: Omit<RingRequest, 'id'>): Promise<RingAnswer>
@@ -58,11 +71,9 @@ export interface RunningRingNode {
 }
 
 const SWEEP_MS = 500
-const PROGRESS_MS = 100
 /** How long the others may take to hear that it has left. */
 const LINGER_MS = 300
 const SEED_MAX = 0xffff_ffff
-const WRONG_DOOR = latin1Bytes('-ERR the data of a ring are at its HTTP door: /v0/entity\r\n')
 
 /** Resolves when the node is part of a ring and serves. */
 export async function launchRing(options: RingLaunchOptions): Promise<RunningRingNode> {
@@ -83,6 +94,10 @@ class RingRuntime implements RunningRingNode, RingAccess {
   readonly #life = Date.now()
   readonly #clock: Clock
   readonly #answers = new Map<number, (answer: RingAnswer) => void>()
+  readonly #resp: RingResp
+  readonly latency = new Latency()
+  #answered: (() => void)[] = []
+  #disk: RingDisk | undefined
   #name: NodeName = nodeName('unnamed')
   #address = ''
   #tcp: TcpServer | undefined
@@ -101,6 +116,17 @@ class RingRuntime implements RunningRingNode, RingAccess {
     const { secretFile } = options.settings
     this.#secret = secretFile === undefined ? NO_BYTES : readSecret(secretFile)
     this.#clock = createClock(this.#life)
+    this.#resp = new RingResp({
+      version: options.version,
+      name: () => this.#name,
+      items: () => this.#driver?.node.records.items ?? 0,
+      request: (request) => this.request(request),
+      output: (session, bytes) => {
+        this.#tcp?.output(session, bytes)
+        this.#driver?.wake()
+      },
+      hangUp: (session) => this.#tcp?.hangUp(session)
+    })
     this.closed = new Promise((resolve, reject) => (this.#settle = { resolve, reject }))
     this.closed.catch(() => undefined)
   }
@@ -125,6 +151,46 @@ class RingRuntime implements RunningRingNode, RingAccess {
     return this.#driver?.node.size ?? 0
   }
 
+  get version(): string {
+    return this.#options.version
+  }
+
+  get life(): number {
+    return this.#life
+  }
+
+  now(): number {
+    return this.#clock.now()
+  }
+
+  health(): Health {
+    const node = this.#driver?.node
+    if (node?.joined !== true) {
+      return { serving: false, state: 'joining', reason: 'it is not part of a ring yet' }
+    }
+    if (this.#leaving !== undefined) {
+      return { serving: false, state: 'leaving', reason: 'it hands its records over to leave' }
+    }
+    if (!node.mayRead) {
+      return { serving: false, state: 'joining', reason: 'it fetches what it may have missed' }
+    }
+    return { serving: true, state: 'serving', reason: '' }
+  }
+
+  status(): RingStatus {
+    const node = this.#driver?.node
+    if (node === undefined) throw new Error('the node has not started')
+    const { version } = this
+    return describeRingStatus(node.inspect(), {
+      version,
+      http: this.http,
+      cluster: node.peers.cluster
+    })
+  }
+
+  readonly connections = (): Readonly<Record<'client' | 'node' | 'other', number>> =>
+    this.#tcp?.countConnections() ?? { client: 0, node: 0, other: 0 }
+
   async start(): Promise<void> {
     const { settings, log, openHttp } = this.#options
     const tcp = this.#createTcp()
@@ -138,15 +204,21 @@ class RingRuntime implements RunningRingNode, RingAccess {
     this.#name = nodeName(settings.name ?? `ring-${httpPort}`)
     const links = this.#createLinks()
     this.#links = links
+    if (settings.dataDir !== undefined) this.#disk = new RingDisk(settings.dataDir)
     const driver = new RingDriver(this.#createConfig(http.address), this.#clock, {
+      disk: this.#disk,
       send: (address, envelope) => links.send(address, envelope),
+      // Told at the end of the turn, when the disk has what was answered.
       answer: (id, answer) => {
         const resolve = this.#answers.get(id)
         this.#answers.delete(id)
-        resolve?.(answer)
+        if (resolve !== undefined) this.#answered.push(() => resolve(answer))
       },
       event: (event) => this.#onEvent(event),
       endTurn: () => {
+        const answered = this.#answered
+        this.#answered = []
+        for (const tell of answered) tell()
         tcp.flush()
         links.flush()
       },
@@ -214,6 +286,7 @@ class RingRuntime implements RunningRingNode, RingAccess {
     }
     this.#answers.clear()
     await Promise.all([this.#http?.close(), this.#tcp?.close(), this.#links?.close()])
+    this.#disk?.close()
     settle.resolve()
   }
 
@@ -221,43 +294,30 @@ class RingRuntime implements RunningRingNode, RingAccess {
     const driver = this.#driver
     const { settings, log, onLeaving } = this.#options
     if (driver?.node.joined !== true) return { left: true, copies: 0 }
-    const held = (): number => driver.node.records.count
-    const total = held()
-    const gone = new Promise<boolean>((resolve) => {
-      this.#mayGo = () => resolve(true)
-      const timer = setTimeout(() => resolve(false), timeoutMs ?? settings.leaveTimeout * 1000)
-      void this.closed.then(() => clearTimeout(timer)).catch(() => clearTimeout(timer))
+    return handOver({
+      held: () => driver.node.records.count,
+      begin: (gone) => {
+        this.#mayGo = gone
+        driver.perform((node, now) => node.leave(now))
+      },
+      timeoutMs: timeoutMs ?? settings.leaveTimeout * 1000,
+      onLeaving,
+      drain: () => new Promise((resolve) => setTimeout(resolve, LINGER_MS)),
+      closed: this.closed,
+      log
     })
-    driver.perform((node, now) => node.leave(now))
-    let shown = -1
-    const show = (): void => {
-      const handedOver = Math.max(0, total - held())
-      if (handedOver !== shown) onLeaving?.(handedOver, total)
-      shown = handedOver
-    }
-    const progress = setInterval(show, PROGRESS_MS)
-    const left = await gone
-    clearInterval(progress)
-    show()
-    if (left) await new Promise((resolve) => setTimeout(resolve, LINGER_MS))
-    else log.error('leaving took too long', { copies: held() })
-    return { left, copies: left ? 0 : held() }
   }
 
   #createTcp(): TcpServer {
     const { settings, log } = this.#options
-    const tcp: TcpServer = new TcpServer({
+    return new TcpServer({
       maxConnections: settings.maxConnections,
       clock: this.#clock,
       log,
       handlers: {
         open: () => undefined,
-        request: (session) => {
-          tcp.output(session, WRONG_DOOR)
-          tcp.hangUp(session)
-          this.#driver?.wake()
-        },
-        close: () => undefined,
+        request: (session, bytes) => this.#resp.take(session, bytes),
+        close: (session) => this.#resp.close(session),
         receive: (envelope) => {
           this.#driver?.perform((node, now) => node.receive(envelope, now))
         },
@@ -267,14 +327,13 @@ class RingRuntime implements RunningRingNode, RingAccess {
         name: () => this.#name,
         secret: this.#secret,
         log,
-        status: () => this.inspect() ?? {},
+        status: () => this.status(),
         report: () => ({}),
         leave: () => this.leave(),
         forget: (name) => this.forget(name),
         isOwn: (nonce) => this.#links?.isOwn(nonce) === true
       }
     })
-    return tcp
   }
 
   #createLinks(): Links {

@@ -4,7 +4,7 @@
  */
 import { randomInt } from 'node:crypto'
 import { hostname, networkInterfaces } from 'node:os'
-import { formatAddress, isWildcard } from '../config/address.js'
+import { formatAddress, isWildcard, parseAddress } from '../config/address.js'
 import { readSecret } from '../config/load.js'
 import type { Settings } from '../config/options.js'
 import { NO_BYTES } from '../core/bytes.js'
@@ -16,6 +16,7 @@ import type { Departure, Door, Health, NodeAccess, Observation } from './access.
 import { createClock, type Clock } from './clock.js'
 import { Driver } from './driver.js'
 import { logEvent } from './event-log.js'
+import { handOver } from './hand-over.js'
 import { Journal } from './journal.js'
 import { Latency } from './latency.js'
 import { Links } from './links.js'
@@ -27,12 +28,14 @@ import { describeBriefly, describeStatus, type Status, type StatusExtras } from 
 import { TcpServer } from './tcp.js'
 import { Totals } from './totals.js'
 
+/** A node in this process. Made by `startNode`. */
 export interface RunningNode {
   readonly name: string
   /** Where clients and other nodes reach it: `HOST:PORT`. */
   readonly address: string
   /** Where its HTTP door is, if it has one: `HOST:PORT`. */
   readonly http: string | null
+  /** What this node knows of the cluster, as `opencluster status --json`. */
   status(): Status
   /** Hands its copies over to the others, then closes. */
   leave(options?: LeaveOptions): Promise<Departure>
@@ -42,6 +45,7 @@ export interface RunningNode {
   readonly closed: Promise<void>
 }
 
+/** How long a node may take to hand its copies over. */
 export interface LeaveOptions {
   readonly timeoutMs?: number
 }
@@ -61,7 +65,6 @@ export interface LaunchOptions {
 }
 
 const SWEEP_MS = 500
-const PROGRESS_MS = 100
 /** How long replies and acknowledgements on their way may take once everything is handed over. */
 const DRAIN_MS_MAX = 1000
 /** The lease of a primary, as a part of `--dead-after-ms`. */
@@ -109,6 +112,7 @@ class Runtime implements RunningNode, NodeAccess {
   })
   #name: NodeName = nodeName('unnamed')
   #address = ''
+  #replicaAddress = ''
   #tcp: TcpServer | undefined
   #links: Links | undefined
   #driver: Driver | undefined
@@ -169,11 +173,12 @@ class Runtime implements RunningNode, NodeAccess {
     const port = await tcp
       .listen(isWildcard(settings.host) ? '' : settings.host, settings.port)
       .catch((error: unknown) => {
-        throw describeListenError(error, settings)
+        throw describeListenError(error, { ...settings, option: '--port' })
       })
     this.#address =
       settings.advertise ?? formatAddress({ host: reachableHost(settings.host), port })
     this.#name = nodeName(settings.name ?? defaultName(port))
+    this.#replicaAddress = await this.#listenForReplica(tcp)
     const links = this.#createLinks()
     this.#links = links
     const driver = new Driver(this.#createConfig(), this.#clock, {
@@ -315,29 +320,18 @@ class Runtime implements RunningNode, NodeAccess {
     if (driver === undefined || !driver.node.joined || !this.#hasCompany()) {
       return { left: true, copies: 0 }
     }
-    const held = (): number => driver.node.table.totalOf(driver.node.self)
-    const total = held()
-    const gone = new Promise<boolean>((resolve) => {
-      this.#mayGo = () => resolve(true)
-      const timer = setTimeout(() => resolve(false), timeoutMs ?? settings.leaveTimeout * 1000)
-      void this.closed.then(() => clearTimeout(timer)).catch(() => clearTimeout(timer))
+    return handOver({
+      held: () => driver.node.table.totalOf(driver.node.self),
+      begin: (gone) => {
+        this.#mayGo = gone
+        driver.leave()
+      },
+      timeoutMs: timeoutMs ?? settings.leaveTimeout * 1000,
+      onLeaving,
+      drain: () => this.#drain(driver),
+      closed: this.closed,
+      log
     })
-    driver.leave()
-    let shown = -1
-    const show = (): void => {
-      const handedOver = Math.max(0, total - held())
-      if (handedOver === shown) return
-      shown = handedOver
-      onLeaving?.(handedOver, total)
-    }
-    const progress = setInterval(show, PROGRESS_MS)
-    const left = await gone
-    clearInterval(progress)
-    show()
-    const copies = held()
-    if (left) await this.#drain(driver)
-    else log.error('leaving took too long', { copies })
-    return { left, copies }
   }
 
   /** Requests that were sent on come back, and the others hear that this node has left. */
@@ -362,7 +356,7 @@ class Runtime implements RunningNode, NodeAccess {
       clock: this.#clock,
       log,
       handlers: {
-        open: (session) => this.#driver?.open(session),
+        open: (session, origin) => this.#driver?.open(session, origin),
         request: (session, bytes) => {
           this.#latency.asked(session)
           this.#driver?.request(session, bytes)
@@ -385,6 +379,20 @@ class Runtime implements RunningNode, NodeAccess {
         isOwn: (nonce) => this.#links?.isOwn(nonce) === true
       }
     })
+  }
+
+  /** Where backups answer, at the host by which the node is known; empty if they do not. */
+  async #listenForReplica(tcp: TcpServer): Promise<string> {
+    const { settings } = this.#options
+    const { host, replicaPort = 'off' } = settings
+    if (replicaPort === 'off') return ''
+    const port = await tcp
+      .listenForReplica(isWildcard(host) ? '' : host, replicaPort)
+      .catch((error: unknown) => {
+        throw describeListenError(error, { host, port: replicaPort, option: '--replica-port' })
+      })
+    const known = parseAddress(this.#address)?.host ?? reachableHost(host)
+    return formatAddress({ host: known, port })
   }
 
   #createLinks(): Links {
@@ -418,6 +426,7 @@ class Runtime implements RunningNode, NodeAccess {
       leaseMs: Math.floor(deadAfterMs * LEASE_SHARE),
       name: this.#name,
       address: this.#address,
+      replicaAddress: this.#replicaAddress,
       life: this.#life,
       seed: randomInt(SEED_MAX),
       lostAfterMs: settings.lostAfter * 1000,
@@ -481,12 +490,15 @@ function reachableHost(host: string): string {
   return hostname()
 }
 
-function describeListenError(error: unknown, { host, port }: Settings): Error {
+function describeListenError(
+  error: unknown,
+  { host, port, option }: { host: string; port: number; option: string }
+): Error {
   const code = (error as NodeJS.ErrnoException).code
   const address = formatAddress({ host, port })
   const what =
     code === 'EADDRINUSE'
-      ? 'is taken by another process; give another --port, or 0 for any free one'
+      ? `is taken by another process; give another ${option}, or 0 for any free one`
       : code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND'
         ? 'is not an address of this machine'
         : code === 'EACCES'

@@ -11,6 +11,7 @@ import { createServer, Socket, type Server } from 'node:net'
 import { formatAddress } from '../config/address.js'
 import { latin1Bytes, NO_BYTES } from '../core/bytes.js'
 import { AdminConversation, type AdminOptions } from './admin.js'
+import type { Origin } from '../node/door/client-state.js'
 import type { Clock } from './clock.js'
 import { recognise } from './first-bytes.js'
 import { FrameReader } from './frames.js'
@@ -18,7 +19,7 @@ import type { Log } from './log.js'
 import { Outgoing, TurnOutput } from './turn-output.js'
 
 export interface TcpHandlers {
-  open(session: number): void
+  open(session: number, origin: Origin): void
   request(session: number, bytes: Uint8Array): void
   close(session: number): void
   receive(envelope: Uint8Array): void
@@ -58,6 +59,8 @@ class Connection extends Outgoing {
   readonly id: number
   /** Beyond the clients' limit: only a node may stay. */
   readonly reserved: boolean
+  /** By the port at which backups answer: only clients may come. */
+  readonly asReplica: boolean
   state: 'new' | 'client' | 'admin' | 'link' | 'closing' = 'new'
   /** When it came into its state. */
   sinceMs: number
@@ -70,22 +73,35 @@ class Connection extends Outgoing {
   /** The node cannot execute what it sends as fast as it sends it. */
   ahead = false
 
-  constructor(id: number, socket: Socket, options: { now: number; reserved: boolean }) {
+  constructor(
+    id: number,
+    socket: Socket,
+    options: { now: number; reserved: boolean; asReplica: boolean }
+  ) {
     super(socket)
     this.id = id
     this.sinceMs = options.now
     this.reserved = options.reserved
+    this.asReplica = options.asReplica
   }
 
   get from(): string {
     const { remoteAddress = 'unknown', remotePort = 0 } = this.socket
     return formatAddress({ host: remoteAddress, port: remotePort })
   }
+
+  get origin(): Origin {
+    const { localAddress = 'unknown', localPort = 0 } = this.socket
+    const to = formatAddress({ host: localAddress, port: localPort })
+    return { from: this.from, to, asReplica: this.asReplica }
+  }
 }
 
 export class TcpServer {
   readonly #options: TcpOptions
   readonly #server: Server
+  /** At which backups answer, if they do. */
+  #replicaServer: Server | undefined
   readonly #connections = new Map<number, Connection>()
   readonly #output = new TurnOutput((outgoing) => this.#written(outgoing as Connection))
   /** Not a `Buffer`, whose `slice` would give the node a view where it asks for a copy. */
@@ -94,12 +110,24 @@ export class TcpServer {
 
   constructor(options: TcpOptions) {
     this.#options = options
-    this.#server = createServer({ noDelay: true, pauseOnConnect: true }, (raw) => this.#accept(raw))
+    this.#server = createServer({ noDelay: true, pauseOnConnect: true }, (raw) =>
+      this.#accept(raw, false)
+    )
   }
 
   /** Resolves with the port. */
   listen(host: string, port: number): Promise<number> {
-    const server = this.#server
+    return this.#listen(this.#server, host, port)
+  }
+
+  /** The same for the port at which backups answer. */
+  listenForReplica(host: string, port: number): Promise<number> {
+    const accept = (raw: Socket): void => this.#accept(raw, true)
+    this.#replicaServer = createServer({ noDelay: true, pauseOnConnect: true }, accept)
+    return this.#listen(this.#replicaServer, host, port)
+  }
+
+  #listen(server: Server, host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
       server.once('error', reject)
       server.listen({ host, port, backlog: BACKLOG }, () => {
@@ -185,7 +213,7 @@ export class TcpServer {
 
   /** Nobody new is let in, and nothing more is read from clients. */
   retire(): void {
-    this.#server.close()
+    this.#closeServers()
     for (const connection of this.#connections.values()) {
       if (connection.state === 'client' || connection.state === 'new') connection.socket.pause()
     }
@@ -193,7 +221,7 @@ export class TcpServer {
 
   /** Resolves when the replies that were given out have been taken, or nobody takes them. */
   async close(): Promise<void> {
-    this.#server.close()
+    this.#closeServers()
     this.flush()
     const closed = [...this.#connections.values()].map(
       ({ socket }) =>
@@ -210,11 +238,16 @@ export class TcpServer {
   }
 
   destroy(): void {
-    this.#server.close()
+    this.#closeServers()
     for (const { socket } of this.#connections.values()) socket.destroy()
   }
 
-  #accept(raw: Socket): void {
+  #closeServers(): void {
+    this.#server.close()
+    this.#replicaServer?.close()
+  }
+
+  #accept(raw: Socket, asReplica: boolean): void {
     const { maxConnections, clock, log } = this.#options
     const count = this.#connections.size
     raw.on('error', () => raw.destroy())
@@ -225,7 +258,7 @@ export class TcpServer {
     }
     const id = this.#nextId++
     const socket = wrap(raw, this.#shared, (bytes) => this.#read(connection, bytes))
-    const options = { now: clock.now(), reserved: count >= maxConnections }
+    const options = { now: clock.now(), reserved: count >= maxConnections, asReplica }
     const connection = new Connection(id, socket, options)
     this.#connections.set(id, connection)
     this.#listenTo(connection)
@@ -268,7 +301,8 @@ export class TcpServer {
 
   #decide(connection: Connection, bytes: Uint8Array): void {
     const first = connection.first.length === 0 ? bytes : Buffer.concat([connection.first, bytes])
-    const caller = recognise(first)
+    const known = recognise(first)
+    const caller = known === 'admin' && connection.asReplica ? 'client' : known
     const now = this.#options.clock.now()
     if (connection.first.length === 0) connection.sinceMs = now
     switch (caller) {
@@ -284,7 +318,7 @@ export class TcpServer {
         if (connection.reserved) this.#refuse(connection, '-ERR max number of clients reached\r\n')
         else {
           this.#change(connection, 'client')
-          this.#options.handlers.open(connection.id)
+          this.#options.handlers.open(connection.id, connection.origin)
           this.#options.handlers.request(connection.id, plain(first))
         }
         break

@@ -44,9 +44,11 @@ const KEPT: readonly (readonly [number, RunOptions])[] = [
   [324, { minutes: 0.5 }],
   [602, { policy: 'available', shortFaults: false }],
   [704, { policy: 'available' }],
+  [912, { faults: 'crash' }],
   [20_004, { minutes: 0.5 }],
   [20_032, { minutes: 0.5 }],
   [20_148, { minutes: 0.5 }],
+  [50_021, { minutes: 0.5, restMs: 40_000 }],
   [61_022, { minutes: 0.4, restMs: 8000 }]
 ]
 

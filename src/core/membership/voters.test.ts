@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { nodeName } from '../ids.js'
 import { Grant, leaseEnd, waitOf } from './lease.js'
 import {
+  chosenByAtLeast,
   decidesByMajority,
   isQuorum,
   majorityOf,
@@ -174,5 +175,27 @@ describe('a lease', () => {
         expect(granter).toBeGreaterThanOrEqual(holder - 1e-9)
       })
     )
+  })
+})
+
+describe('a decision', () => {
+  const voters = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ name: nodeName(`n${i}`), life: 1 }))
+
+  it('was accepted by so many of the present voters, whichever set made it', () => {
+    for (let count = 1; count <= 9; count++) {
+      const set = { version: 2, policy: 'majority', settled: true, voters: voters(count) } as const
+      expect(chosenByAtLeast(set)).toBe(majorityOf(set))
+      const unsettled = chosenByAtLeast({ ...set, settled: false })
+      // One voter came: the majority of the others. One went: the majority with it, less itself.
+      const before = majorityOf({ ...set, voters: voters(count - 1) })
+      const after = majorityOf({ ...set, voters: voters(count + 1) }) - 1
+      expect(unsettled).toBeLessThanOrEqual(Math.min(before, after))
+    }
+  })
+
+  it('may have been made by one where two decided alone before', () => {
+    const set = { version: 2, policy: 'auto', settled: false, voters: voters(3) } as const
+    expect(chosenByAtLeast(set)).toBe(0)
   })
 })

@@ -42,6 +42,16 @@ export function majorityOf(set: VoterSet): number {
   return Math.floor(set.voters.length / 2) + 1
 }
 
+/**
+ * How many of these voters have accepted, at the least, whatever was ever decided. While the set is not settled that
+ * may have been the set before it, which had one voter more or less; and before `auto` decided by majority, perhaps one.
+ */
+export function chosenByAtLeast(set: VoterSet): number {
+  if (set.settled) return majorityOf(set)
+  if (set.policy === 'auto' && set.voters.length <= AUTO_MAJORITY_MIN) return 0
+  return Math.floor((set.voters.length + 1) / 2)
+}
+
 export function findVoter(set: VoterSet, name: string): Voter | undefined {
   return set.voters.find((voter) => voter.name === name)
 }

@@ -103,6 +103,18 @@ export function renew(
   })
 }
 
+/** It is reached elsewhere, and has forgotten nothing. */
+export function readdress(
+  configuration: RingConfiguration,
+  { name, address, url, zone }: RingMemberRecord
+): RingConfiguration {
+  return next(configuration, {
+    members: replace(configuration, (member) =>
+      member.name === name ? { ...member, address, url, zone } : member
+    )
+  })
+}
+
 /** These have everything again. */
 export function restore(
   configuration: RingConfiguration,

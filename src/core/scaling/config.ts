@@ -176,3 +176,12 @@ export const PROMPT_CONFIG: Readonly<Record<Billing['kind'], ScalingConfig>> = {
     billing: { kind: 'second', idleMs: 5 * MINUTE_MS }
   }
 }
+
+export const POLICY_NAMES = ['default', 'prompt'] as const
+export type PolicyName = (typeof POLICY_NAMES)[number]
+
+/** A named set of settings with single ones changed; which of the prompt ones follows from the billing. */
+export function composeConfig(name: PolicyName, changes: Partial<ScalingConfig>): ScalingConfig {
+  const base = name === 'default' ? DEFAULT_CONFIG : PROMPT_CONFIG[changes.billing?.kind ?? 'hour']
+  return { ...base, ...changes }
+}

@@ -1,6 +1,6 @@
 /**
- * Document 004 as it was once coded, defects and all, for comparison only: what the original program
- * did with the same facts. Kept on purpose: it stands still while any host boots; the "oldest" job is
+ * Document 004 for comparison only, twice: to the letter of its text, and as it was once coded, defects
+ * and all: what the original program did with the same facts. Kept on purpose: it stands still while any host boots; the "oldest" job is
  * the first one listed; ages wrap at 24 hours; the need is rounded down and free slots are not
  * subtracted from it; jobs that no host can help are demand; dead hosts' slots count; one clock cools
  * down both ways; a name within a name is taken for the same host; hosts of different sizes, and held
@@ -46,6 +46,41 @@ export function decide004(facts: Facts, config: Config004, changedAt: number): O
   const adding = add({ facts, config, queued, stable })
   if (adding.actions.length > 0 || adding.crash !== undefined) return adding
   return remove({ facts, config, queued, stable })
+}
+
+/**
+ * The text's criteria and nothing else: whatever is in `qw` counts, whether or not a slot is free and
+ * whoever could run it, and there is no rest after a change. Adding waits for the host to come up
+ * ("Wait for that node to come up"), so nothing is decided meanwhile.
+ */
+export function decideAsWritten(facts: Facts, config: Config004): Outcome004 {
+  const { hosts, jobs, provider, at } = facts
+  if (provider.booting.length > 0) return NOTHING
+  const queued = jobs.filter(({ state }) => state === 'queued')
+  const oldest = Math.min(...queued.map(({ submittedAt }) => submittedAt))
+  if (queued.length > 0) {
+    const count = Math.min(config.addPerPass, config.hostsMax - hosts.length)
+    if (at - oldest <= config.jobWaitMs || count <= 0) return NOTHING
+    const reason = 'the longest queued job has waited long enough'
+    return { actions: [{ kind: 'add', count, start: [], rule: 'document-004', reason }] }
+  }
+  const idle = hosts.filter(
+    (host) =>
+      host.role === 'worker' && host.used === 0 && minuteOf(host, at) >= config.killAfterMinutes
+  )
+  const going = idle.slice(0, Math.max(0, hosts.length - config.hostsMin))
+  return {
+    actions: going.map(({ name }) => ({
+      kind: 'remove',
+      host: name,
+      rule: 'document-004',
+      reason: `nothing waits and ${name} is idle`
+    }))
+  }
+}
+
+function minuteOf({ launchedAt }: HostFacts, at: number): number {
+  return Math.floor((at - (launchedAt ?? at)) / MINUTE_MS) % (HOUR_MS / MINUTE_MS)
 }
 
 interface Loop {
@@ -94,7 +129,7 @@ function remove({ facts, config, queued, stable }: Loop): Outcome004 {
     if (actions.length >= hosts.length - config.hostsMin) break
     if (isWorking(host, jobs)) continue
     if (held) return { actions, crash: "TypeError: argument of type 'NoneType' is not iterable" }
-    const minutes = Math.floor((at - (host.launchedAt ?? at)) / MINUTE_MS) % (HOUR_MS / MINUTE_MS)
+    const minutes = minuteOf(host, at)
     if (minutes < config.killAfterMinutes) continue
     const reason = `${host.name} is idle in minute ${minutes}`
     actions.push({ kind: 'remove', host: host.name, rule: 'document-004', reason })

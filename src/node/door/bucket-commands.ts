@@ -10,7 +10,7 @@
 import { latin1Bytes, latin1String } from '../../core/bytes.js'
 import type { Arguments } from '../../commands/arguments.js'
 import { SYNTAX_ERROR } from '../../commands/error-text.js'
-import { matchesGlob } from '../../commands/glob.js'
+import { matchesGlob } from '../../core/glob.js'
 import { POSITIONS } from '../../store/key-index.js'
 import { kindOfType, TYPE_TOMBSTONE } from '../../store/value-type.js'
 import type { ReplyWriter } from '../../wire/resp/reply-writer.js'

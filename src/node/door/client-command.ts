@@ -4,6 +4,7 @@ import { CLIENT_NAME, NOT_AN_INTEGER, SYNTAX_ERROR } from '../../commands/error-
 import type { Session, Slot } from '../session.js'
 import { isClientName } from './connection.js'
 import { container, type Subcommand } from './container.js'
+import { encodePause, type Paused } from './pause.js'
 import { TRACKING_PARTS } from './tracking-command.js'
 import type { Door } from './door.js'
 
@@ -27,8 +28,8 @@ function describe(door: Door, session: Session): string {
   const idle = Math.floor((now - Math.max(session.heardMs, session.openedMs)) / 1000)
   const fields = {
     id: session.id,
-    addr: '?:0',
-    laddr: door.cluster.config.address,
+    addr: session.origin.from,
+    laddr: session.origin.to || door.cluster.config.address,
     fd: session.id,
     name: client.name,
     age,
@@ -96,8 +97,8 @@ const LIST: Subcommand = {
 interface KillFilter {
   id?: number
   type?: string
-  /** Nobody has one that is known here. */
-  addressed?: boolean
+  from?: string
+  to?: string
   user?: string
   skipMe: boolean
 }
@@ -119,8 +120,10 @@ function readKillFilter(args: Arguments): KillFilter | string {
         filter.type = word
         break
       case 'addr':
+        filter.from = value
+        break
       case 'laddr':
-        filter.addressed = true
+        filter.to = value
         break
       case 'user':
         if (value !== 'default') return `ERR No such user '${value}'`
@@ -137,11 +140,27 @@ function readKillFilter(args: Arguments): KillFilter | string {
   return filter
 }
 
+function kill(door: Door, slot: Slot, session: Session): void {
+  if (session === slot.session) door.end(session)
+  else door.hangUp(session)
+}
+
+/** The older form, by its address alone. */
+function killOne(door: Door, slot: Slot, from: string): void {
+  const session = [...door.sessions()].find(({ origin }) => origin.from === from)
+  if (session === undefined) {
+    door.refuse(slot, 'ERR No such client')
+    return
+  }
+  door.reply(slot, (reply) => reply.ok())
+  kill(door, slot, session)
+}
+
 const KILL: Subcommand = {
   arity: -3,
   execute(door, slot, args) {
     if (args.count === 3) {
-      door.refuse(slot, 'ERR No such client')
+      killOne(door, slot, args.text(2))
       return
     }
     const filter = readKillFilter(args)
@@ -151,16 +170,14 @@ const KILL: Subcommand = {
     }
     const chosen = [...door.sessions()].filter(
       (session) =>
-        filter.addressed !== true &&
+        (filter.from === undefined || filter.from === session.origin.from) &&
+        (filter.to === undefined || filter.to === session.origin.to) &&
         (filter.id === undefined || filter.id === session.id) &&
         (filter.type === undefined || isOfType(session, filter.type)) &&
         !(filter.skipMe && session === slot.session)
     )
     door.reply(slot, (reply) => reply.integer(chosen.length))
-    for (const session of chosen) {
-      if (session === slot.session) door.end(session)
-      else door.hangUp(session)
-    }
+    for (const session of chosen) kill(door, slot, session)
   }
 }
 
@@ -225,6 +242,12 @@ function flag(set: (session: Session, on: boolean) => void): Subcommand {
   }
 }
 
+/** Answered when all nodes know it. */
+function pause(door: Door, slot: Slot, ms: number, what: Paused): void {
+  door.pause(ms, what)
+  door.poll(slot, encodePause(ms, what), () => door.reply(slot, (reply) => reply.ok()))
+}
+
 /** How long, and whether reads go on: `CLIENT PAUSE ms [WRITE | ALL]`. */
 const PAUSE: Subcommand = {
   arity: -3,
@@ -237,8 +260,7 @@ const PAUSE: Subcommand = {
       door.refuse(slot, 'ERR timeout is not an integer or out of range')
     } else if (ms < 0) door.refuse(slot, 'ERR timeout is negative')
     else {
-      door.pause(ms, mode)
-      door.reply(slot, (reply) => reply.ok())
+      pause(door, slot, ms, mode)
     }
   }
 }
@@ -270,8 +292,7 @@ export const CLIENT = container('client', {
   unpause: {
     arity: 2,
     execute(door, slot) {
-      door.pause(0, 'all')
-      door.reply(slot, (reply) => reply.ok())
+      pause(door, slot, 0, 'all')
     }
   },
   unblock: {

@@ -3,6 +3,17 @@
 /** Whether it wants replies: all, none, none to the next command only. */
 export type ReplyMode = 'on' | 'off' | 'skip'
 
+/** Where a client comes from and by which port, as far as the driver knows. */
+export interface Origin {
+  /** `HOST:PORT` of the client, and of the end it is connected to. */
+  readonly from: string
+  readonly to: string
+  /** It came by the port at which backups answer. */
+  readonly asReplica: boolean
+}
+
+export const NO_ORIGIN: Origin = { from: '?:0', to: '', asReplica: false }
+
 /** A command that waits for EXEC. */
 export interface Queued {
   readonly request: Uint8Array
@@ -83,6 +94,8 @@ export class ClientState {
   watched: Watched[] | undefined
   /** It asked for the topology, so it is told where keys are instead of being served from elsewhere. */
   clusterAware = false
+  /** It is content with what backups have, where they answer. */
+  readsCopies = false
   /** Undefined if it listens to nothing. */
   subscriptions: Subscriptions | undefined
   /** Undefined if it caches nothing. */
@@ -97,5 +110,6 @@ export class ClientState {
     this.transaction = undefined
     this.watched = undefined
     this.clusterAware = false
+    this.readsCopies = false
   }
 }

@@ -1,7 +1,7 @@
 /**
  * CLUSTER: the table as a Redis Cluster client wants to see it. Every bucket is a range of slots, so the whole table is a
- * list of ranges with their primaries. Backups are not named: one address has one role to these clients, and
- * every address here is a primary's. All slots are always covered; one without a primary is this
+ * list of ranges with their primaries. One address has one role to these clients, so backups are named by CLUSTER SLOTS
+ * only, and only if they answer at a port of their own (replicas.ts). All slots are always covered; one without a primary is this
  * node's to hold. Whoever asks for the topology is cluster-aware from then on and gets MOVED.
  */
 import { NOBODY, type NodeName } from '../../core/ids.js'
@@ -24,6 +24,8 @@ interface Range {
   readonly first: number
   last: number
   readonly node: NodeName
+  /** Nodes whose backups of these slots answer at a port of their own. */
+  readonly replicas: readonly NodeName[]
 }
 
 interface Address {
@@ -33,32 +35,47 @@ interface Address {
 
 function addressOf({ cluster }: Door, name: NodeName): Address {
   const { config, members } = cluster
-  const address = name === config.name ? config.address : (members.get(name)?.address ?? '')
+  return parse(name === config.name ? config.address : (members.get(name)?.address ?? ''))
+}
+
+function parse(address: string): Address {
   const [, host = address, port = '0'] = /^\[?(.*?)\]?:(\d+)$/.exec(address) ?? []
   return { host, port: Number(port) }
 }
 
-/** All slots in order, neighbours of one node together. */
-function listRanges({ cluster, ranks }: Door): Range[] {
+/** Those whose backups of a bucket can be read. */
+function replicasOf({ cluster, replicas }: Door, bucket: number): NodeName[] {
+  if (!replicas.any) return []
+  const { backups } = cluster.table.row(bucket)
+  return backups.filter((name) => replicas.addressOf(name) !== undefined)
+}
+
+function isSame(one: readonly NodeName[], other: readonly NodeName[]): boolean {
+  return one.length === other.length && one.every((name, i) => name === other[i])
+}
+
+/** All slots in order, neighbours of one node together, and of the same replicas if those matter. */
+function listRanges(door: Door, withReplicas = false): Range[] {
+  const { cluster, ranks } = door
   const { table, config } = cluster
   const width = ranks.width(table.mask)
   const ranges: Range[] = []
   for (let first = 0; first < SLOTS; first += width) {
     const primary = table.primaryOf(reverse14(first) & table.mask)
     const node = primary === NOBODY ? config.name : table.nameOf(primary)
+    const replicas = withReplicas ? replicasOf(door, reverse14(first) & table.mask) : []
     const before = ranges.at(-1)
-    if (before?.node === node) before.last = first + width - 1
-    else ranges.push({ first, last: first + width - 1, node })
+    if (before?.node === node && isSame(before.replicas, replicas)) before.last = first + width - 1
+    else ranges.push({ first, last: first + width - 1, node, replicas })
   }
   return ranges
 }
 
-function writeNode(reply: ReplyWriter, door: Door, name: NodeName): void {
-  const { host, port } = addressOf(door, name)
+function writeNode(reply: ReplyWriter, id: string, { host, port }: Address): void {
   reply.array(4)
   reply.bulkString(host)
   reply.integer(port)
-  reply.bulkString(hexId(name))
+  reply.bulkString(id)
   reply.map(0)
 }
 
@@ -66,17 +83,25 @@ const SLOTS_PART: Subcommand = {
   arity: 2,
   execute(door, slot) {
     beAware(slot)
-    const ranges = listRanges(door)
+    const ranges = listRanges(door, true)
     door.reply(slot, (reply) => {
       reply.array(ranges.length)
-      for (const { first, last, node } of ranges) {
-        reply.array(3)
+      for (const { first, last, node, replicas } of ranges) {
+        reply.array(3 + replicas.length)
         reply.integer(first)
         reply.integer(last)
-        writeNode(reply, door, node)
+        writeNode(reply, hexId(node), addressOf(door, node))
+        for (const name of replicas) {
+          writeNode(reply, replicaId(name), parse(door.replicas.addressOf(name) ?? ''))
+        }
       }
     })
   }
+}
+
+/** The two addresses of a node are two nodes to clients. */
+function replicaId(name: NodeName): string {
+  return hexId(`backups of ${name}`)
 }
 
 /** From here on it knows its way. */
@@ -310,12 +335,29 @@ export const CLUSTER = container('cluster', {
   ...AUTOMATIC
 })
 
-/** Backups do not serve reads, and no slot is ever half here: all three have nothing to change. */
-function accept(name: string): DoorCommand {
-  return { name, arity: 1, execute: (door, slot) => door.reply(slot, (reply) => reply.ok()) }
+/** Backups answer at a port of their own only; elsewhere this changes nothing. */
+function readCopies(name: string, wanted: boolean): DoorCommand {
+  return {
+    name,
+    arity: 1,
+    alone: true,
+    execute(door, slot) {
+      slot.session.client.readsCopies = wanted
+      door.reply(slot, (reply) => reply.ok())
+    }
+  }
+}
+
+/** No slot is ever half here. */
+const ASKING: DoorCommand = {
+  name: 'asking',
+  arity: 1,
+  execute: (door, slot) => door.reply(slot, (reply) => reply.ok())
 }
 
 export const CLUSTER_COMMANDS: readonly DoorCommand[] = [
   CLUSTER,
-  ...['readonly', 'readwrite', 'asking'].map(accept)
+  readCopies('readonly', true),
+  readCopies('readwrite', false),
+  ASKING
 ]

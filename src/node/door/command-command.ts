@@ -6,7 +6,7 @@ import {
   type CommandSpec
 } from '../../commands/command-specs.js'
 import { accessOf } from '../../commands/key-access.js'
-import { matchesGlob } from '../../commands/glob.js'
+import { matchesGlob } from '../../core/glob.js'
 import { SYNTAX_ERROR } from '../../commands/error-text.js'
 import type { Arguments } from '../../commands/arguments.js'
 import type { ReplyWriter } from '../../wire/resp/reply-writer.js'

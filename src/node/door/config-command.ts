@@ -1,7 +1,7 @@
 /** CONFIG and DEBUG, as far as clients and their tests need them. */
 import { latin1Bytes } from '../../core/bytes.js'
 import { SYNTAX_ERROR } from '../../commands/error-text.js'
-import { matchesGlob } from '../../commands/glob.js'
+import { matchesGlob } from '../../core/glob.js'
 import { encodeArguments } from '../../wire/resp/request-writer.js'
 import type { Slot } from '../session.js'
 import { container } from './container.js'
@@ -105,6 +105,8 @@ export const CONFIG = container('config', {
     arity: 2,
     execute(door, slot) {
       door.statistics.reset()
+      door.execution.reads = 0
+      door.execution.misses = 0
       door.reply(slot, (reply) => reply.ok())
     }
   },

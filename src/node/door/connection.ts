@@ -129,7 +129,7 @@ function readHello(args: Arguments): Hello | string {
   return { protocol, name }
 }
 
-function writeHello(reply: ReplyWriter, { id, protocol }: Session): void {
+function writeHello(reply: ReplyWriter, { id, protocol, origin }: Session): void {
   reply.protocol = protocol
   reply.map(7)
   reply.bulkString('server')
@@ -143,7 +143,7 @@ function writeHello(reply: ReplyWriter, { id, protocol }: Session): void {
   reply.bulkString('mode')
   reply.bulkString('cluster')
   reply.bulkString('role')
-  reply.bulkString('master')
+  reply.bulkString(origin.asReplica ? 'replica' : 'master')
   reply.bulkString('modules')
   reply.array(0)
 }

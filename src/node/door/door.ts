@@ -12,9 +12,11 @@ import type { BlockedCommands } from './blocking.js'
 import type { Execution } from './execution.js'
 import type { Maintenance } from './maintenance.js'
 import type { Notifications } from './notifications.js'
+import type { Paused } from './pause.js'
 import type { PubSub } from './pubsub.js'
 import type { Observer } from './observer.js'
 import type { RankOrder } from './rank.js'
+import type { Replicas } from './replicas.js'
 import type { DoorSettings } from './settings.js'
 import type { Tracking } from './tracking.js'
 import type { SharedSettings } from './shared-settings.js'
@@ -83,6 +85,7 @@ export interface Door {
   readonly blocked: BlockedCommands
   readonly tracking: Tracking
   readonly maintenance: Maintenance
+  readonly replicas: Replicas
   /** A client that is connected here. */
   session(id: number): Session | undefined
   /** The name of a client that no other in the cluster has. */
@@ -102,7 +105,7 @@ export interface Door {
   /** Ends another session here and now. */
   hangUp(session: Session): void
   /** Nobody's commands, or nobody's writes, are begun for so long. */
-  pause(ms: number, what: 'all' | 'write'): void
+  pause(ms: number, what: Paused): void
   /** Items whose time was over here. */
   readonly expired: number
   /** How many clients wait because of the pause. */
@@ -121,4 +124,9 @@ export interface DoorCommand {
   execute(door: Door, slot: Slot, args: Arguments): void
   /** Instead of the usual error. */
   wrongArity?(door: Door, slot: Slot): void
+}
+
+/** Whether a command with this arity may have so many arguments. */
+export function fits(arity: number, count: number): boolean {
+  return arity >= 0 ? count === arity : count >= -arity
 }

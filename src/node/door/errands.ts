@@ -6,10 +6,10 @@
  * the same table, so those of one bucket took the same lane; when the table has changed, a parked command
  * waits for the others that are under way before it goes another way than they did.
  */
-import { latin1Bytes, viewOf } from '../../core/bytes.js'
+import { viewOf } from '../../core/bytes.js'
+import { escapeGlob } from '../../core/glob.js'
 import { placementHash } from '../../core/hash/placement-hash.js'
 import { assert } from '../../core/assert.js'
-import { NOBODY } from '../../core/ids.js'
 import { Arguments } from '../../commands/arguments.js'
 import { BLOCKING, type Blocking } from '../../commands/blocking.js'
 import type { Call } from '../../commands/call.js'
@@ -23,21 +23,34 @@ import type { BucketState } from '../bucket-state.js'
 import type { Cluster } from '../cluster.js'
 import type { Copies } from '../copies.js'
 import type { Peer } from '../peers.js'
-import { Once } from '../once.js'
-import { type Gate, type Remote, type Session, Slot, type Wait } from '../session.js'
+import { type Gate, type Session, Slot, type Wait } from '../session.js'
 import { TableFeed } from '../table-feed.js'
 import type { Cause, Watches } from '../watches.js'
-import type { ClientTracking } from './client-state.js'
+import { rememberReads, takesCaching } from './cached-reads.js'
 import { findDoorCommand } from './commands.js'
-import { compositeOf } from './composites.js'
 import { SETTING_ANSWERS } from './config-command.js'
 import { BlockedCommands } from './blocking.js'
-import type { Act, BlockingCall, Combine, Door, Next, Part } from './door.js'
+import {
+  type Act,
+  type BlockingCall,
+  type Combine,
+  type Door,
+  fits,
+  type Next,
+  type Part
+} from './door.js'
 import { Execution, TOO_LONG } from './execution.js'
+import { AGAIN, asError } from './fixed-replies.js'
 import { Gathering } from './gathering.js'
 import { Lanes } from './lanes.js'
+import { refuseListener } from './listener.js'
 import { countedName, Observer } from './observer.js'
+import { Parking } from './parking.js'
+import { Pause, type Paused, PAUSE_ANSWERS } from './pause.js'
 import { RankOrder } from './rank.js'
+import { Repetitions } from './repetitions.js'
+import { REPLICA_ANSWERS, Replicas } from './replicas.js'
+import { Routes } from './routes.js'
 import { DoorSettings } from './settings.js'
 import { SharedSettings } from './shared-settings.js'
 import { DoorStatistics } from './statistics.js'
@@ -45,14 +58,12 @@ import { Maintenance } from './maintenance.js'
 import { Notifications } from './notifications.js'
 import { Polls } from './polls.js'
 import { PubSub } from './pubsub.js'
-import { PUBSUB_ANSWERS, whileListening } from './pubsub-command.js'
+import { PUBSUB_ANSWERS } from './pubsub-command.js'
 import { Tracking, WRITER } from './tracking.js'
 import { queue } from './transaction.js'
 
 /** Of a client that listens and does not read what it hears; as Redis has it for the same. */
 const UNREAD_BYTES_MAX = 32 * 1024 * 1024
-/** A request is passed on so often before it waits where it is. */
-const HOPS_MAX = 6
 
 const WRITES_NOTHING = (): void => assert(false, 'a read that writes')
 
@@ -70,17 +81,17 @@ export class Errands implements Door {
   readonly notifications: Notifications
   readonly shared: SharedSettings
   readonly polls: Polls
-  readonly once: Once
   readonly blocked: BlockedCommands
   readonly tracking: Tracking
   readonly maintenance: Maintenance
+  readonly replicas: Replicas
   ownPatternsVersion = 0
   /** Sessions that something was done for in another's turn. */
   readonly awake = new Set<Session>()
-  /** Sessions with commands that wait to be tried again. */
-  readonly parked = new Set<Session>()
-  #pausedUntilMs = 0
-  #paused: 'all' | 'write' = 'all'
+  readonly parking: Parking
+  readonly pauses: Pause
+  readonly routes: Routes
+  readonly repetitions: Repetitions
   readonly #copies: Copies
   readonly #hangUp: (session: Session) => void
   readonly #sessions: ReadonlyMap<number, Session>
@@ -112,7 +123,11 @@ export class Errands implements Door {
       push: (session, line) => this.push(session, (reply) => reply.simple(line))
     })
     this.polls = new Polls(cluster)
-    this.once = new Once(cluster, copies)
+    this.repetitions = new Repetitions(cluster, copies, this.lanes)
+    this.parking = new Parking(cluster)
+    this.pauses = new Pause(cluster)
+    this.replicas = new Replicas(cluster)
+    this.routes = new Routes(this, copies)
     this.blocked = new BlockedCommands(this)
     this.execution.waiting = this.blocked
     this.pubsub = new PubSub(cluster.outbox, UNREAD_BYTES_MAX, parts.hangUp)
@@ -181,17 +196,20 @@ export class Errands implements Door {
   serve(slot: Slot, place: { hash: number; write: boolean }, act: Act): void {
     slot.hash = place.hash
     slot.write = place.write
-    const state = this.#route(slot)
+    const state = this.routes.find(slot)
     if (state === undefined || this.#recall(slot, state)) return
     const reply = this.#reply
     reply.reset()
     reply.protocol = slot.session.protocol
     const changed = this.#act(state, reply, act)
     const bytes = reply.bytes.slice(0, reply.length)
-    if (changed) this.#note(slot, state, bytes, this.cluster.now)
+    const noted = this.repetitions.isNoted(slot, changed)
+    if (noted) this.repetitions.note(slot, state, bytes, this.cluster.now)
     const gates: Gate[] = []
     // What it read may be anything in the bucket.
-    if (changed ? slot.session.acksAll : !state.isSettled()) this.#copies.gateWrite(state, gates)
+    if (changed || noted ? slot.session.acksAll : isOpen(state)) {
+      this.#copies.gateWrite(state, gates)
+    }
     this.fill(slot, bytes, gates)
     if (this.blocked.list.isTouched) this.serveWaiting()
   }
@@ -283,7 +301,7 @@ export class Errands implements Door {
     slot.hash = hash
     slot.write = true
     this.blocked.begin(slot, blocking, args)
-    const state = this.#route(slot)
+    const state = this.routes.find(slot)
     const unblocked = slot.blocking?.unblocked
     if (state === undefined) {
       // It goes only to find out whether it has taken something before.
@@ -342,8 +360,9 @@ export class Errands implements Door {
     this.notifications.ended()
     const bytes = reply.bytes.slice(0, reply.length)
     const gates: Gate[] = []
-    if (work.changed) this.#note(slot, state, bytes, this.cluster.now)
-    if (work.changed ? slot.session.acksAll : !state.isSettled()) {
+    const noted = this.repetitions.isNoted(slot, work.changed)
+    if (noted) this.repetitions.note(slot, state, bytes, this.cluster.now)
+    if (work.changed || noted ? slot.session.acksAll : !state.isSettled()) {
       this.#copies.gateWrite(state, gates)
     }
     this.fill(slot, bytes, gates)
@@ -373,18 +392,17 @@ export class Errands implements Door {
     this.#hangUp(session)
   }
 
-  pause(ms: number, what: 'all' | 'write'): void {
-    this.#pausedUntilMs = this.cluster.now + ms
-    this.#paused = what
+  pause(ms: number, what: Paused): void {
+    this.pauses.begin(ms, what)
   }
 
   /** Whether somebody said that nothing is to be begun for now. */
   get isPaused(): boolean {
-    return this.#paused === 'all' && this.#pausedUntilMs > this.cluster.now
+    return this.pauses.ofAll
   }
 
   get areWritesPaused(): boolean {
-    return this.#pausedUntilMs > this.cluster.now
+    return this.pauses.ofWrites
   }
 
   get expired(): number {
@@ -392,25 +410,21 @@ export class Errands implements Door {
   }
 
   get postponed(): number {
-    if (!this.areWritesPaused) return 0
-    let clients = 0
-    for (const { parked } of this.parked) if (parked.some(({ write }) => write)) clients++
-    return clients
+    return this.areWritesPaused ? this.parking.writers : 0
   }
 
   moved(session: Session, hash: number): string | undefined {
-    if (!session.isClusterAware) return undefined
-    const { table, self } = this.cluster
-    const primary = table.primaryOf(hash & table.mask)
-    if (primary === NOBODY || primary === self) return undefined
-    const peer = this.cluster.peers.get(table.nameOf(primary))
-    // Nobody is sent to a node that is dead, as far as is known here.
-    return peer?.isOpen ? `MOVED ${this.ranks.reverse(hash)} ${peer.address}` : undefined
+    return this.routes.moved(session, hash)
+  }
+
+  /** Sessions with commands that wait to be tried again. */
+  get parked(): ReadonlySet<Session> {
+    return this.parking.sessions
   }
 
   /** A new command of the session. */
   begin(session: Session, request: Uint8Array): void {
-    if (session.open === 0) this.#setRoute(session)
+    if (session.open === 0) this.routes.set(session)
     const slot = new Slot(session, request)
     const { remote } = session
     if (remote !== undefined && remote.turns.length > 0) {
@@ -429,10 +443,10 @@ export class Errands implements Door {
     session.enqueue(slot)
     this.observer.begun(slot, slot.beganMs)
     if (session.aside) {
-      if (session.tracking !== undefined) slot.tracks = this.#takesCaching(slot, session.tracking)
+      if (session.tracking !== undefined) slot.tracks = takesCaching(this, slot, session.tracking)
       this.#mute(slot)
       if (queue(this, slot, findDoorCommand)) return
-      if (session.isListening && this.#refuseListener(slot)) return
+      if (session.isListening && refuseListener(this, slot)) return
     }
     this.attempt(slot)
   }
@@ -446,7 +460,7 @@ export class Errands implements Door {
 
   /** Executes a command that has a slot, sends it on, or makes it wait. */
   attempt(slot: Slot): void {
-    if (slot.tracks) this.#track(slot)
+    if (slot.tracks) rememberReads(this, slot)
     this.setWriter(slot.session)
     const bytes = slot.request
     const parser = this.#parser
@@ -456,7 +470,7 @@ export class Errands implements Door {
       const [offset, length] = [parser.offsets[command.key], parser.lengths[command.key]]
       slot.hash = this.execution.hash.hash(bytes, offset, length)
       slot.write = command.flags.includes('write')
-      const state = this.#route(slot)
+      const state = this.routes.find(slot)
       if (state === undefined || this.#recall(slot, state)) return
       const call = this.#call
       call.key.set(bytes, view, offset, length, slot.hash)
@@ -466,8 +480,8 @@ export class Errands implements Door {
       reply.reset()
       reply.protocol = slot.session.protocol
       const gates: Gate[] = []
-      if (this.execution.perform(call, parser, command, state.items))
-        this.#finish(slot, state, gates)
+      const done = this.execution.perform(call, parser, command, state.items)
+      this.#finish(slot, state, { done, gates })
       this.fill(slot, reply.bytes.slice(0, reply.length), gates)
       if (this.blocked.list.isTouched) this.serveWaiting()
       return
@@ -477,7 +491,7 @@ export class Errands implements Door {
     const known = named ?? command
     if (named !== undefined && fits(named.arity, args.count)) {
       if (this.areWritesPaused && PUBLISHING.has(named.name) && slot.session.remote === undefined) {
-        this.#postpone(slot)
+        this.routes.postpone(slot)
         return
       }
       if (named.loose === true) this.#loosen(slot)
@@ -490,15 +504,13 @@ export class Errands implements Door {
   /** Tries what is parked again, in order. */
   retry(session: Session): void {
     if (session.closed) return
-    const parked = session.parked.filter(({ done }) => !done).sort((a, b) => a.order - b.order)
-    session.parked = []
-    this.parked.delete(session)
+    const parked = this.parking.take(session)
     const stuck = new Set<number>()
     let left = parked.length
     for (const slot of parked) {
       const others = session.open - left - session.parked.length
       left--
-      if (others === 0 && session.parked.length === 0) this.#setRoute(session)
+      if (others === 0 && session.parked.length === 0) this.routes.set(session)
       if (others > 0 && !session.isRoutedBy(this.cluster.table)) this.park(slot, 'order')
       else if (stuck.has(slot.hash)) this.park(slot, 'limbo')
       else this.attempt(slot)
@@ -507,14 +519,11 @@ export class Errands implements Door {
   }
 
   park(slot: Slot, wait: Wait): void {
-    if (slot.sinceMs === 0) slot.sinceMs = this.cluster.now
-    slot.wait = wait
-    slot.session.parked.push(slot)
-    this.parked.add(slot.session)
+    this.parking.park(slot, wait)
   }
 
   /** The reply to a command is known; it goes out when its turn comes. */
-  fill(slot: Slot, reply: Uint8Array, gates: readonly Gate[]): void {
+  fill(slot: Slot, reply: Uint8Array, gates: readonly Gate[] = []): void {
     if (slot.done) return
     slot.done = true
     if (!slot.apart) slot.session.open--
@@ -545,36 +554,14 @@ export class Errands implements Door {
   again(slot: Slot): void {
     if (slot.blocking !== undefined) slot.sinceMs = 0
     if (slot.write && slot.turn === 0) {
-      this.refuse(slot, 'OC_UNKNOWN the primary died; the write may have happened')
+      this.refuse(slot, UNKNOWN)
     } else this.park(slot, 'limbo')
-  }
-
-  /** Whether the next command of another node's client may have been executed already. */
-  mayBeRepeated(state: BucketState, { client, turns, untils }: Remote): boolean {
-    if (untils.length > 0 && untils[0] > 0 && this.cluster.now > untils[0]) return true
-    if (state.notes === undefined || turns.length === 0 || turns[0] === 0) return false
-    return (
-      turns[0] % 2 === 1 || this.once.find(state, client, Math.floor(turns[0] / 2)) !== undefined
-    )
-  }
-
-  /** Notes the next command of another node's client, which the call has just executed, with the end of its reply. */
-  noteForwarded(state: BucketState, call: Call, remote: Remote, from: number): void {
-    const turn = Math.floor((remote.turns.at(0) ?? 0) / 2)
-    if (turn === 0) return
-    const { client, floor } = remote
-    const reply = call.reply.bytes.slice(from, call.reply.length)
-    const ms = HybridClock.toMs(call.version)
-    this.once.note(state, { hash: call.key.placementHash, client, turn, floor, ms, reply })
   }
 
   /** Commands that could not be served in time; gives the sessions they are of. */
   timeOut(): Set<Session> {
     const beforeMs = this.cluster.now - this.cluster.config.holdMs
-    const late = this.lanes.takeOld(beforeMs)
-    for (const { parked } of this.parked) {
-      late.push(...parked.filter(({ sinceMs }) => sinceMs <= beforeMs))
-    }
+    const late = [...this.lanes.takeOld(beforeMs), ...this.parking.late(beforeMs)]
     const sessions = new Set<Session>()
     for (const slot of late) {
       sessions.add(slot.session)
@@ -584,72 +571,43 @@ export class Errands implements Door {
   }
 
   forget(session: Session): void {
-    session.parked = []
-    this.parked.delete(session)
+    this.parking.forget(session)
     this.lanes.forget(session)
     this.blocked.forget(session)
   }
 
-  #finish(slot: Slot, state: BucketState, gates: Gate[]): void {
+  #finish(slot: Slot, state: BucketState, { done, gates }: { done: boolean; gates: Gate[] }): void {
     const call = this.#call
-    if (call.change !== undefined) {
+    const changed = done && call.change !== undefined
+    const noted = this.repetitions.isNoted(slot, changed)
+    if (noted) {
       const answer = this.#reply.bytes.slice(0, this.#reply.length)
-      this.#note(slot, state, answer, HybridClock.toMs(call.version))
-      this.execution.written(call, state, slot.request)
+      const ms = changed ? HybridClock.toMs(call.version) : this.cluster.now
+      this.repetitions.note(slot, state, answer, ms)
+    }
+    if (changed) this.execution.written(call, state, slot.request)
+    if (changed || noted) {
       if (slot.session.acksAll) this.#copies.gateWrite(state, gates)
-    } else if (!state.isSettled()) this.#copies.gateRead(state, call.key, gates)
+    } else if (done && isOpen(state)) this.#copies.gateRead(state, call.key, gates)
   }
 
   /** Answers a write that was executed when it came before; true if it did, or if that cannot be known. */
   #recall(slot: Slot, state: BucketState): boolean {
-    if (!slot.write || (slot.session.remote === undefined && !slot.sentOn)) return false
-    const known = this.once.find(state, this.lanes.clientOf(slot.session), slot.turn)
-    if (known !== undefined) {
+    const known = this.repetitions.find(slot, state)
+    if (known === undefined) return false
+    if (known === 'unknown') this.refuse(slot, UNKNOWN)
+    else {
       const gates: Gate[] = []
       this.#copies.gateWrite(state, gates)
       this.fill(slot, known, gates)
-      return true
     }
-    if (!slot.sentOn || this.once.isSure(state)) return false
-    this.refuse(slot, 'OC_UNKNOWN the primary died; the write may have happened')
     return true
-  }
-
-  #note(slot: Slot, state: BucketState, reply: Uint8Array, ms: number): void {
-    const { session, turn, hash } = slot
-    if (session.remote === undefined && !slot.sentOn) return
-    const client = this.lanes.clientOf(session)
-    this.once.note(state, { hash, client, turn, floor: session.remote?.floor ?? 0, ms, reply })
   }
 
   #loosen(slot: Slot): void {
     if (slot.loose) return
     slot.loose = true
     slot.session.loose++
-  }
-
-  /** CLIENT CACHING is about the command behind it. */
-  #takesCaching(slot: Slot, tracking: ClientTracking): boolean {
-    const args = this.execution.parse(slot.request)
-    if (args.word(0) === 'client') return false
-    return tracking.takeCaching()
-  }
-
-  #refuseListener(slot: Slot): boolean {
-    const bytes = slot.request
-    this.#parse(bytes)
-    const parser = this.#parser
-    const args = new Arguments(bytes, parser)
-    const command =
-      findDoorCommand(args.word(0)) ?? findCommand(bytes, parser.offsets[0], parser.lengths[0])
-    // What is no command is refused as that.
-    if (command === undefined || !fits(command.arity, args.count)) return false
-    const part = args.word(1)
-    const parts = 'subcommands' in command ? (command.subcommands as object) : undefined
-    if (parts !== undefined && !Object.hasOwn(parts, part)) return false
-    const wrong = whileListening(parts === undefined ? command.name : `${command.name}|${part}`)
-    if (wrong !== undefined) this.refuse(slot, wrong)
-    return wrong !== undefined
   }
 
   #observe(slot: Slot): void {
@@ -661,7 +619,7 @@ export class Errands implements Door {
   /** What this node wants to hear of keys, for all its clients. */
   #watchOwn(): void {
     const patterns = new Set(this.notifications.patterns)
-    for (const prefix of this.tracking.prefixes) patterns.add(`${escapePattern(prefix)}*`)
+    for (const prefix of this.tracking.prefixes) patterns.add(`${escapeGlob(prefix)}*`)
     this.ownPatternsVersion = this.watches.setOwn(patterns)
   }
 
@@ -671,94 +629,12 @@ export class Errands implements Door {
     return writer === '' ? names : `${names} ${WRITER}${writer}`.trimStart()
   }
 
-  /** Remembers who caches what a command reads. */
-  #track(slot: Slot): void {
-    const args = this.execution.parse(slot.request)
-    const command = findCommand(slot.request, args.offset(0), args.length(0))
-    const { session } = slot
-    const whom = session.remote?.peer ?? session
-    if (command !== undefined && hasArity(command, args.count)) {
-      if (!command.flags.includes('write')) this.tracking.remember([args.text(command.key)], whom)
-      return
-    }
-    const composite = compositeOf(args)
-    if (composite === undefined || composite.write) return
-    const places = composite.keys(args)
-    if (typeof places === 'string') return
-    this.tracking.remember(
-      places.map((place) => args.text(place)),
-      whom
-    )
-  }
-
   #mute(slot: Slot): void {
     const { session } = slot
     const { client } = session
     slot.silent = client.replies !== 'on'
     if (client.replies === 'skip') client.replies = 'on'
     session.updateAside()
-  }
-
-  #setRoute(session: Session): void {
-    const { table } = this.cluster
-    session.routeTable = table
-    session.routeVersion = table.version
-    session.waitsAlone = false
-  }
-
-  /** The bucket of the slot's hash if it can be served here and now; otherwise the slot is seen to. */
-  #route(slot: Slot): BucketState | undefined {
-    const { cluster } = this
-    if (slot.untilMs > 0 && cluster.now > slot.untilMs) {
-      this.fill(slot, AGAIN, [])
-      return undefined
-    }
-    const bucket = slot.hash & cluster.table.mask
-    const state = cluster.buckets[bucket]
-    if (state?.role !== 'primary') {
-      this.#sendOn(slot, bucket)
-      return undefined
-    }
-    if (!cluster.mayServe()) this.park(slot, 'limbo')
-    else if (slot.write && this.areWritesPaused) this.#postpone(slot)
-    else if (state.holding) {
-      if (cluster.config.sabotage === 'refuse-during-hand-over') {
-        this.refuse(slot, 'TRYAGAIN the bucket is being handed over')
-        return undefined
-      }
-      this.park(slot, 'bucket')
-      state.waiting.push(slot.session)
-    } else if (slot.write && this.#copies.isCongested(state)) this.park(slot, 'window')
-    else return state
-    return undefined
-  }
-
-  /** Until the pause is over; only from then on it counts how long it waits. */
-  #postpone(slot: Slot): void {
-    slot.write = true
-    slot.sinceMs = this.#pausedUntilMs
-    this.park(slot, 'limbo')
-  }
-
-  /** The bucket's primary is not here. */
-  #sendOn(slot: Slot, bucket: number): void {
-    const { table, peers, self, now } = this.cluster
-    const primary = table.primaryOf(bucket)
-    const peer =
-      primary === NOBODY || primary === self ? undefined : peers.get(table.nameOf(primary))
-    const { session } = slot
-    const hops = session.remote?.hops ?? 0
-    if (!peer?.isOpen || peer.stream.peerLife === 0 || hops >= HOPS_MAX) {
-      this.park(slot, 'limbo')
-      return
-    }
-    const moved = slot.collector === undefined ? this.moved(session, slot.hash) : undefined
-    if (moved !== undefined) {
-      this.refuse(slot, moved)
-      return
-    }
-    if (slot.sinceMs === 0) slot.sinceMs = now
-    this.lanes.add(slot, peer)
   }
 
   #parse(request: Uint8Array): DataView {
@@ -772,24 +648,13 @@ export class Errands implements Door {
 /** Not writes, but heard elsewhere. */
 const PUBLISHING = new Set(['publish', 'spublish'])
 
-function fits(arity: number, count: number): boolean {
-  return arity >= 0 ? count === arity : count >= -arity
-}
+const UNKNOWN = 'OC_UNKNOWN the primary died; the write may have happened'
 
-const ANSWERS = new Map(Object.entries({ ...PUBSUB_ANSWERS, ...SETTING_ANSWERS }))
+const ANSWERS = new Map(
+  Object.entries({ ...PUBSUB_ANSWERS, ...SETTING_ANSWERS, ...PAUSE_ANSWERS, ...REPLICA_ANSWERS })
+)
 
-function escapePattern(text: string): string {
-  return text.replace(/[*?[\]\\^-]/g, '\\$&')
-}
-
-/** The answer to whoever passed a command on: pass it on again, to the next primary. */
-export const AGAIN = latin1Bytes('-OC_AGAIN\r\n')
-
-export function isAgain(reply: Uint8Array): boolean {
-  return reply.length === AGAIN.length && AGAIN.every((byte, i) => reply[i] === byte)
-}
-
-export function asError(text: string): Uint8Array {
-  // It may quote what the client sent, but is one line.
-  return latin1Bytes(`-${text.replace(/[\r\n]/g, ' ')}\r\n`)
+/** Whether a primary has writes that some backup may not have; what a backup shows waits for nobody. */
+function isOpen(state: BucketState): boolean {
+  return state.role === 'primary' && !state.isSettled()
 }

@@ -6,9 +6,8 @@ import { latin1Bytes, viewOf } from '../../core/bytes.js'
 import type { PlacementHash } from '../../core/hash/placement-hash.js'
 import { Call } from '../../commands/call.js'
 import { Arguments } from '../../commands/arguments.js'
-import type { Command } from '../../commands/command.js'
 import type { Work } from '../../commands/composite.js'
-import { findCommand, hasArity } from '../../commands/registry.js'
+import { findCommand, hasArity, type ListedCommand } from '../../commands/registry.js'
 import { assert } from '../../core/assert.js'
 import type { Random } from '../../core/random.js'
 import type { Bucket } from '../../store/bucket.js'
@@ -48,6 +47,9 @@ export class Execution {
   waiting: BlockedCommands | undefined
   /** Looks at commands before they are executed, while somebody needs that. */
   observer: Observer | undefined
+  /** Reads that were executed here, and those of them that found no key, for statistics. */
+  reads = 0
+  misses = 0
   /** Changes that were made here, for statistics. */
   writes = 0
   readonly #cluster: Cluster
@@ -77,10 +79,10 @@ export class Execution {
    * Executes the command whose bytes and key the call points at. A limit of the store is the client's to hear,
    * and changes nothing.
    */
-  perform(call: Call, parser: RequestParser, command: Command, bucket: Bucket): boolean {
+  perform(call: Call, parser: RequestParser, command: ListedCommand, bucket: Bucket): boolean {
     const { now, clock } = this.#cluster
-    const write = command.flags.includes('write')
-    if (write && this.eviction.limitBytes > 0 && command.flags.includes('memory')) {
+    const write = command.writes
+    if (write && this.eviction.limitBytes > 0 && command.takesMemory) {
       if (!this.eviction.makeRoom()) {
         call.reply.error(LIMIT_TEXTS['slab-full'])
         return false
@@ -101,6 +103,10 @@ export class Execution {
     reply.boundless = write
     try {
       command.execute(call)
+      if (!write) {
+        this.reads++
+        if (call.missed) this.misses++
+      }
       if (write && reply.isTooLong) {
         reply.truncate(before)
         reply.error(TOO_LONG)
@@ -118,8 +124,20 @@ export class Execution {
   /** Sends a write on its way and tells who watches. `raw` is the command as it came. */
   written(call: Call, state: BucketState, raw: Uint8Array, cause = ''): void {
     const sent = call.rewritten === undefined ? raw : encodeArguments(call.rewritten)
-    this.writes++
     this.#copies.replicate(state, call, sent)
+    this.#tell(call, state, cause)
+  }
+
+  /** The same for the command that lies between these places of the call's bytes. */
+  writtenHere(call: Call, state: BucketState, start: number, end: number): void {
+    if (call.rewritten !== undefined) {
+      this.#copies.replicate(state, call, encodeArguments(call.rewritten))
+    } else this.#copies.replicateHere(state, call, start, end)
+    this.#tell(call, state, '')
+  }
+
+  #tell(call: Call, state: BucketState, cause: string): void {
+    this.writes++
     if (this.waiting !== undefined && this.waiting.list.size > 0) this.waiting.touched(call)
     if (this.tracking !== undefined && this.tracking.size > 0) this.tracking.executed(state, call)
     if (this.#watches.any) {

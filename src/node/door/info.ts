@@ -3,6 +3,8 @@ import type { Session } from '../session.js'
 import type { Door, DoorCommand } from './door.js'
 import { hexId, SERVER_VERSION } from './identity.js'
 
+/** About this node, as the client sees it. */
+type Section = (door: Door, session: Session) => Fields
 type Fields = Readonly<Record<string, string | number>>
 
 const UNITS = ['B', 'K', 'M', 'G', 'T']
@@ -112,6 +114,7 @@ function stats(door: Door): Fields {
   return {
     total_connections_received: statistics.connections,
     total_commands_processed: statistics.commands + statistics.aside,
+    forwarded_commands: statistics.forwarded,
     instantaneous_ops_per_sec: 0,
     total_net_input_bytes: 0,
     total_net_output_bytes: 0,
@@ -119,8 +122,8 @@ function stats(door: Door): Fields {
     sync_full: 0,
     expired_keys: door.expired,
     evicted_keys: door.execution.eviction.evicted,
-    keyspace_hits: 0,
-    keyspace_misses: 0,
+    keyspace_hits: door.execution.reads - door.execution.misses,
+    keyspace_misses: door.execution.misses,
     pubsub_channels: pubsub.size('channels'),
     pubsub_patterns: pubsub.size('patterns'),
     latest_fork_usec: 0,
@@ -132,9 +135,12 @@ function stats(door: Door): Fields {
   }
 }
 
-function replication({ cluster }: Door): Fields {
+function replication({ cluster }: Door, { origin }: Session): Fields {
+  const role = origin.asReplica
+    ? { role: 'slave', master_link_status: 'up', master_sync_in_progress: 0, slave_read_only: 1 }
+    : { role: 'master' }
   return {
-    role: 'master',
+    ...role,
     connected_slaves: 0,
     master_failover_state: 'no-failover',
     master_replid: hexId(cluster.config.name),
@@ -155,6 +161,11 @@ function commandStats({ statistics }: Door): Fields {
   return fields
 }
 
+/** Those by which clients find their way; by its rise one sees that they lost it. */
+function errorStats({ statistics }: Door): Fields {
+  return statistics.moved === 0 ? {} : { errorstat_MOVED: `count=${statistics.moved}` }
+}
+
 /** Of the primaries here. */
 function keyspace({ cluster }: Door): Fields {
   let [keys, expires] = [0, 0]
@@ -166,7 +177,7 @@ function keyspace({ cluster }: Door): Fields {
   return keys === 0 ? {} : { db0: `keys=${keys},expires=${expires},avg_ttl=0` }
 }
 
-const SECTIONS: Readonly<Record<string, (door: Door) => Fields>> = {
+const SECTIONS: Readonly<Record<string, Section>> = {
   Server: server,
   Clients: clients,
   Memory: memory,
@@ -176,7 +187,7 @@ const SECTIONS: Readonly<Record<string, (door: Door) => Fields>> = {
   CPU: () => ({ used_cpu_sys: '0.000000', used_cpu_user: '0.000000' }),
   Modules: () => ({}),
   Commandstats: commandStats,
-  Errorstats: () => ({}),
+  Errorstats: errorStats,
   Cluster: () => ({ cluster_enabled: 1 }),
   Keyspace: keyspace
 }
@@ -185,14 +196,16 @@ const SECTIONS: Readonly<Record<string, (door: Door) => Fields>> = {
 const ON_REQUEST = new Set(['Commandstats'])
 const GROUPS = new Set(['all', 'everything', 'default'])
 
-function describe(door: Door, wanted: ReadonlySet<string>): string {
+function describe(door: Door, session: Session, wanted: ReadonlySet<string>): string {
   const all = wanted.has('all') || wanted.has('everything')
   const usual = wanted.size === 0 || wanted.has('default')
   const texts: string[] = []
   for (const [name, fields] of Object.entries(SECTIONS)) {
     const asked = wanted.has(name.toLowerCase())
     if (!all && !asked && !(usual && !ON_REQUEST.has(name))) continue
-    const lines = Object.entries(fields(door)).map(([field, value]) => `${field}:${value}\r\n`)
+    const lines = Object.entries(fields(door, session)).map(
+      ([field, value]) => `${field}:${value}\r\n`
+    )
     texts.push(`# ${name}\r\n${lines.join('')}`)
   }
   return texts.join('\r\n')
@@ -206,7 +219,7 @@ export const INFO = {
     const known = [...wanted].some(
       (name) => GROUPS.has(name) || Object.keys(SECTIONS).some((s) => s.toLowerCase() === name)
     )
-    const text = wanted.size > 0 && !known ? '' : describe(door, wanted)
+    const text = wanted.size > 0 && !known ? '' : describe(door, slot.session, wanted)
     door.reply(slot, (reply) => reply.verbatim('txt', text))
   }
 } as const satisfies DoorCommand

@@ -19,6 +19,8 @@ export class InputBuffer {
   end = 0
   /** The bytes belong to somebody else and may be used in this turn only. */
   #lent = false
+  /** Over all of the memory that was lent last: a driver reads into the same again and again. */
+  #lentView = NO_VIEW
 
   get length(): number {
     return this.end - this.start
@@ -26,8 +28,12 @@ export class InputBuffer {
 
   /** Points at bytes that are the caller's; `keep` must follow before they change. */
   lend(bytes: Uint8Array): void {
+    if (bytes.byteOffset !== 0) this.view = viewOf(bytes)
+    else {
+      if (this.#lentView.buffer !== bytes.buffer) this.#lentView = new DataView(bytes.buffer)
+      this.view = this.#lentView
+    }
     this.bytes = bytes
-    this.view = viewOf(bytes)
     this.start = 0
     this.end = bytes.length
     this.#lent = true

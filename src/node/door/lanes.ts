@@ -46,7 +46,6 @@ export class Lanes {
   readonly #prefix: string
   /** What the others' clocks showed when they last said it, and when that was here. */
   readonly #clocks = new Map<Peer, { theirs: number; own: number; life: number }>()
-  #nextClockMs = 0
   #unflushed: Lane[] = []
   #nextId = 1
 
@@ -144,13 +143,6 @@ export class Lanes {
     this.#clocks.set(peer, { theirs: ms, own: this.#cluster.now, life: peer.stream.peerLife })
   }
 
-  tick(): void {
-    const { now, peers, config } = this.#cluster
-    if (now < this.#nextClockMs) return
-    this.#nextClockMs = now + config.heartbeatMs
-    peers.broadcast({ kind: 'clock', ms: now }, now)
-  }
-
   /**
    * When it is too late for a node to execute what it is sent now, by its own clock. What it shows at present is at
    * least what it said plus the time since then. `own` is when it is too late here already.
@@ -218,7 +210,8 @@ export class Lanes {
     lane.outgoingBytes = 0
     const { acksAll, protocol } = session
     const hops = (session.remote?.hops ?? 0) + 1
-    const payload = writer.copy()
+    // Sending copies it.
+    const payload = writer.bytes.subarray(0, writer.length)
     const { peers, now } = this.#cluster
     const client = this.clientOf(session)
     const untilMs = this.#untilMs(peer, until)

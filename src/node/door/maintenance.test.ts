@@ -60,6 +60,21 @@ describe('a client that follows the topology', () => {
     expect(clients.some(({ pushes }) => pushes.some(([word]) => word === 'SMIGRATING'))).toBe(true)
   })
 
+  it('has time to connect to a node that is new to it', () => {
+    const cluster = new MiniCluster()
+    const [a] = cluster.startAll('a', 'b', 'c')
+    const client = cluster.client(a)
+    client.call('HELLO', '3')
+    client.call('CLIENT', 'MAINT_NOTIFICATIONS', 'ON')
+    const told = (): number => client.pushes.filter(([word]) => word === 'SMIGRATED').length
+    cluster.start('d')
+    cluster.runUntil(() => told() > 0)
+    expect(told()).toBe(1)
+    cluster.run(200)
+    expect(told()).toBe(1)
+    cluster.runUntil(() => told() > 1, 200)
+  })
+
   it('is told nothing in RESP2, or when it does not want to be', () => {
     const cluster = new MiniCluster()
     const [a] = cluster.startAll('a', 'b')

@@ -4,6 +4,9 @@
  * Clients hear it from several nodes and tell repetitions by the number, so it is made of the bucket and the epoch of
  * its row and is the same everywhere. A primary that died is not told of: there is nothing to follow from it, and its
  * clients have noticed.
+ *
+ * A node that had no slots before is one that clients have to connect to first. node-redis 6 takes what it is told of
+ * such a node meanwhile for a mistake and forgets it, so the rest is told a moment later.
  */
 import { NOBODY, type NodeIndex } from '../../core/ids.js'
 import type { BucketState } from '../bucket-state.js'
@@ -14,6 +17,17 @@ import type { RankOrder } from './rank.js'
 
 /** More than there are buckets. */
 const BUCKETS = 2 ** 16
+
+/** After the first word of a node that had no slots, for clients to connect to it. */
+const ACQUAINTANCE_MS = 250
+
+/** Slots that have another primary. */
+interface Migration {
+  readonly seq: number
+  readonly from: string
+  readonly to: string
+  readonly slots: string
+}
 
 /** What it needs of the door. */
 export interface MaintenanceDoor {
@@ -28,6 +42,9 @@ export class Maintenance {
   readonly #sessions = new Set<Session>()
   /** The primary of each bucket when it was last looked, while anybody wants to know. */
   #primaries: NodeIndex[] = []
+  /** Not told yet, in order. */
+  #untold: Migration[] = []
+  #quietUntilMs = 0
 
   constructor(door: MaintenanceDoor) {
     this.#door = door
@@ -43,15 +60,31 @@ export class Maintenance {
     this.#sessions.delete(session)
   }
 
+  /** When there is something to tell; Infinity if there is nothing. */
+  get deadline(): number {
+    return this.#untold.length === 0 ? Infinity : this.#quietUntilMs
+  }
+
+  tick(): void {
+    if (this.#cluster.now < this.deadline) return
+    const untold = this.#untold
+    this.#untold = []
+    for (const migration of untold) this.#tell(migration)
+  }
+
   rowsChanged(): void {
     if (this.#sessions.size === 0) return
     const before = this.#primaries
     this.#look()
     const { table } = this.#cluster
+    const known = new Set(before)
     for (let bucket = 0; bucket < table.size; bucket++) {
       const [source, target] = [before[bucket & (before.length - 1)], this.#primaries[bucket]]
-      if (source !== target) this.#tellMoved(bucket, source, target)
+      if (source === target) continue
+      this.#note(bucket, source, target, !known.has(target))
+      known.add(target)
     }
+    this.tick()
   }
 
   /** The primary role of a bucket here is about to go to another node. */
@@ -67,12 +100,19 @@ export class Maintenance {
     }
   }
 
-  #tellMoved(bucket: number, source: NodeIndex, target: NodeIndex): void {
+  #note(bucket: number, source: NodeIndex, target: NodeIndex, isNew: boolean): void {
     const [from, to] = [this.#addressOf(source), this.#addressOf(target)]
     if (from === undefined || to === undefined) return
-    const { table } = this.#cluster
+    const { table, now } = this.#cluster
     const seq = (table.epochOf(bucket) * BUCKETS + bucket) * 2 + 1
-    const slots = this.#slotsOf(bucket)
+    this.#untold.push({ seq, from, to, slots: this.#slotsOf(bucket) })
+    if (!isNew) return
+    this.#quietUntilMs = 0
+    this.tick()
+    this.#quietUntilMs = now + ACQUAINTANCE_MS
+  }
+
+  #tell({ seq, from, to, slots }: Migration): void {
     for (const session of this.#sessions) {
       this.#door.push(session, (reply) => {
         reply.push(3)

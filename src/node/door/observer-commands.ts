@@ -17,14 +17,17 @@ export const MONITOR = {
   }
 } as const satisfies DoorCommand
 
-function writeEntry(reply: ReplyWriter, { id, seconds, micros, args, client }: SlowEntry): void {
+function writeEntry(
+  reply: ReplyWriter,
+  { id, seconds, micros, args, from, client }: SlowEntry
+): void {
   reply.array(6)
   reply.integer(id)
   reply.integer(seconds)
   reply.integer(micros)
   reply.array(args.length)
   for (const text of args) reply.bulkString(text)
-  reply.bulkString('?:0')
+  reply.bulkString(from)
   reply.bulkString(client)
 }
 

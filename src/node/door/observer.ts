@@ -15,6 +15,7 @@ export interface SlowEntry {
   readonly seconds: number
   readonly micros: number
   readonly args: readonly string[]
+  readonly from: string
   readonly client: string
 }
 
@@ -126,7 +127,7 @@ export class Observer {
     const micros = String(Math.floor((nowMs % 1000) * 1000)).padStart(6, '0')
     const words = withoutSecrets(args).map(quote).join(' ')
     for (const monitor of this.#monitors) {
-      this.#push(monitor, `${seconds}.${micros} [0 ?:0] ${words}`)
+      this.#push(monitor, `${seconds}.${micros} [0 ${session.origin.from}] ${words}`)
     }
   }
 
@@ -149,6 +150,7 @@ export class Observer {
       seconds: toSeconds(nowMs),
       micros: Math.floor(ms * 1000),
       args: shorten(withoutSecrets(args.texts(0))),
+      from: slot.session.origin.from,
       client: slot.session.client.name
     })
     this.#trim()

@@ -2,7 +2,7 @@
 import { latin1Bytes } from '../../core/bytes.js'
 import type { Arguments } from '../../commands/arguments.js'
 import { CROSS_SLOT } from '../../commands/error-text.js'
-import { matchesGlob } from '../../commands/glob.js'
+import { matchesGlob } from '../../core/glob.js'
 import type { ReplyWriter } from '../../wire/resp/reply-writer.js'
 import type { ReplyValue } from '../../wire/resp/reply-value.js'
 import { encodeArguments } from '../../wire/resp/request-writer.js'

@@ -9,7 +9,7 @@
  * where its slot is, and is told when the slot has left.
  */
 import { latin1Bytes, viewOf } from '../../core/bytes.js'
-import { matchesGlob } from '../../commands/glob.js'
+import { matchesGlob } from '../../core/glob.js'
 import { type Protocol, ReplyWriter } from '../../wire/resp/reply-writer.js'
 import type { Outbox } from '../outbox.js'
 import type { Session } from '../session.js'

@@ -3,7 +3,7 @@
  * executed and answered in order like those of a client that is here. One that has nothing under way is
  * forgotten; the next command makes a new one.
  */
-import { ByteWriter } from '../../core/bytes.js'
+import { ByteWriter, viewOf } from '../../core/bytes.js'
 import type { Cluster } from '../cluster.js'
 import type { Peer } from '../peers.js'
 import { type Remote, type Segment, Session, Slot } from '../session.js'
@@ -138,16 +138,18 @@ export class RemoteSessions {
 
   #send(remote: Remote): void {
     const { peers, now } = this.#cluster
-    const payload = this.#writer.copy()
+    // Sending copies it.
+    const payload = this.#writer.bytes.subarray(0, this.#writer.length)
     peers.send(remote.peer, { kind: 'answer', id: remote.lane, payload }, now)
   }
 }
 
 function writeReplies(writer: ByteWriter, bytes: Uint8Array, ends: readonly number[]): void {
+  const view = viewOf(bytes)
   let start = 0
   for (const end of ends) {
     writer.varint(end - start)
-    writer.raw(bytes.subarray(start, end))
+    writer.slice(bytes, view, start, end - start)
     start = end
   }
 }

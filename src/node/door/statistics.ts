@@ -23,6 +23,10 @@ export class DoorStatistics {
   commands = 0
   /** Of these, by the place of the command in the list. */
   readonly calls = new Float64Array(COMMANDS.length)
+  /** Clients that were told to ask another node instead. */
+  moved = 0
+  /** Clients' commands about one key that were sent on to its primary. */
+  forwarded = 0
   /** Over several keys or none, sent on to another node, or made to wait. */
   aside = 0
   /** Of these, those that clients here sent, by name and by the power of two of the microseconds they took. */
@@ -61,6 +65,8 @@ export class DoorStatistics {
   reset(): void {
     this.connections = 0
     this.commands = 0
+    this.moved = 0
+    this.forwarded = 0
     this.aside = 0
     this.calls.fill(0)
     this.timed.clear()

@@ -20,7 +20,7 @@ import type { Slot } from '../session.js'
 import { readReply } from './bucket-reply.js'
 import { type Queued, Transaction, type Watched } from './client-state.js'
 import { compositeOf } from './composites.js'
-import type { Door, DoorCommand } from './door.js'
+import { type Door, type DoorCommand, fits } from './door.js'
 
 /** Commands that may be kept for one transaction. */
 const QUEUED_MAX = 100_000
@@ -94,10 +94,6 @@ export function queue(
   transaction.queued.push(queued)
   door.reply(slot, (reply) => reply.simple('QUEUED'))
   return true
-}
-
-function fits(arity: number, count: number): boolean {
-  return arity >= 0 ? count === arity : count >= -arity
 }
 
 function clear(slot: Slot): void {

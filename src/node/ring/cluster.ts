@@ -21,10 +21,16 @@ export interface RingCluster {
   /** By `positions`, and by `wanted`; the same ring at rest. */
   readonly current: Ring
   readonly wanted: Ring
-  /** Part of the configuration, in its present life. */
+  /** The life of the process whose memory this one has; `life` in the configuration. */
+  readonly memory: number
+  /** The same of another node; 0 while it has not said. */
+  memoryOf(name: string): number
+  /** Part of the configuration, with its present memory. */
   readonly joined: boolean
   readonly isHollow: boolean
   isHollowMember(name: string): boolean
+  /** Nothing that it should have is missing or still on its way. */
+  readonly mayRead: boolean
   /** Whether another node can be asked something now. */
   isUp(name: string): boolean
   /** For how long nothing was heard of it; Infinity for one that was given up by hand or never heard. */

@@ -64,7 +64,15 @@ export const RING_SABOTAGES = [
   /** Leave nothing where a key was deleted. */
   'forget-tombstone',
   /** Never compare copies, and keep nothing for those who are away. */
-  'never-heal'
+  'never-heal',
+  /** Write to one node more than `from` says. */
+  'one-more-copy',
+  /** Delete what will not belong here before anybody has taken it. */
+  'drop-unasked',
+  /** Keep what has a time limit for ever. */
+  'forget-ttl',
+  /** Put no record on the disk, and believe after a restart that nothing was forgotten. */
+  'forget-disk'
 ] as const
 export type RingSabotage = (typeof RING_SABOTAGES)[number]
 

@@ -53,6 +53,7 @@ export class Coordinator {
   readonly #all = new Set<Operation>()
   readonly #writer = new ByteWriter(1024)
   #lastWire = 0
+  readonly requests = { get: 0, put: 0, delete: 0 }
 
   constructor(cluster: RingCluster, hints: Hints) {
     this.#cluster = cluster
@@ -85,6 +86,7 @@ export class Coordinator {
 
   begin(request: RingRequest): void {
     const { config, outbox, now, configuration } = this.#cluster
+    this.requests[request.kind]++
     if (configuration.version === 0) {
       outbox.answer(request.id, { status: 504, reason: 'the node is not part of a ring yet' })
       return
@@ -103,7 +105,7 @@ export class Coordinator {
       isWrite: kind !== 'get',
       ack,
       from,
-      expiry: ttlMs === undefined ? 0 : Math.ceil(now + ttlMs),
+      expiry: ttlMs === undefined || config.sabotage === 'forget-ttl' ? 0 : Math.ceil(now + ttlMs),
       deadlineMs: now + config.requestMs,
       wire: 0,
       version: 0,
@@ -175,8 +177,9 @@ export class Coordinator {
     this.#operations.delete(operation.wire)
     operation.wire = ++this.#lastWire
     this.#operations.set(operation.wire, operation)
-    const now = current.replicas(position, from)
-    const soon = wanted.replicas(position, from)
+    const copies = config.sabotage === 'one-more-copy' && isWrite ? from + 1 : from
+    const now = current.replicas(position, copies)
+    const soon = wanted.replicas(position, copies)
     if (isWrite && stage !== 'rest' && config.sabotage !== 'skip-newcomer') {
       operation.sets = [now, soon]
     } else operation.sets = [stage === 'switched' && !isWrite ? soon : now]
@@ -206,10 +209,10 @@ export class Coordinator {
   }
 
   #askSelf(operation: Operation): void {
-    const { config, records, now, isHollow } = this.#cluster
+    const { config, records, now, mayRead } = this.#cluster
     const { isWrite, request, record, answers, failed, version } = operation
     if (!isWrite) {
-      if (isHollow && config.sabotage !== 'serve-hollow') failed.add(config.name)
+      if (!mayRead && config.sabotage !== 'serve-hollow') failed.add(config.name)
       else answers.set(config.name, records.encode(request.key, now))
       return
     }

@@ -9,13 +9,8 @@
 import { ByteReader, ByteWriter } from '../../core/bytes.js'
 import { findMember, placementOf } from '../../core/placement/ring-configuration.js'
 import { POSITION_MIN, type Ring } from '../../core/placement/ring.js'
-import {
-  readEntries,
-  SLICES,
-  writeEntries,
-  type OfferEntry,
-  type RingMessage
-} from '../../wire/peer/ring.js'
+import { SLICES, type OfferEntry, type RingMessage } from '../../wire/peer/ring.js'
+import { entries as entriesPart } from '../../wire/peer/ring-parts.js'
 import type { Peer } from '../peers.js'
 import type { RingCluster } from './cluster.js'
 import { sliceOf, type RingRecords } from './records.js'
@@ -97,7 +92,7 @@ export class Fill {
       const before = records.count
       clock.observe(records.applyAll(message.payload, now))
       this.received += records.count - before
-    } else lacking = this.#fetch(peer, readEntries(ByteReader.over(message.payload)))
+    } else lacking = this.#fetch(peer, entriesPart.read(ByteReader.over(message.payload)))
     this.#slice = message.slice
     this.#position = message.position
     // What was fetched comes before the answer to the next question: the last one is asked twice.
@@ -244,7 +239,7 @@ class Batch {
   }
 
   payload(): Uint8Array {
-    if (!this.#whole) writeEntries(this.#entries, this.#writer)
+    if (!this.#whole) entriesPart.write(this.#entries, this.#writer)
     return this.#writer.copy()
   }
 }

@@ -2,6 +2,7 @@
 import type { RingConfiguration } from '../../core/placement/ring-configuration.js'
 import type { RingCluster } from './cluster.js'
 import { SLICES } from '../../wire/peer/ring.js'
+import type { RingRequest } from './outbox.js'
 import type { MemberStatus } from './steward.js'
 
 export interface RingInspection {
@@ -23,6 +24,10 @@ export interface RingInspection {
   /** Requests under way. */
   readonly pending: number
   readonly queuedBytes: number
+  /** By node: sent to it and not yet processed there. */
+  readonly unacknowledged: ReadonlyMap<string, number>
+  /** Of clients, since the start. */
+  readonly requests: Readonly<Record<RingRequest['kind'], number>>
   /** Every record; computed when called. */
   readonly held: () => readonly HeldRecord[]
 }
@@ -48,7 +53,10 @@ export interface HeldRecord {
 
 export function describeRing(
   cluster: RingCluster,
-  more: Pick<RingInspection, 'hints' | 'removed' | 'filled' | 'received' | 'pending'> & {
+  more: Pick<
+    RingInspection,
+    'hints' | 'removed' | 'filled' | 'received' | 'pending' | 'requests'
+  > & {
     readonly statusOf: (name: string) => MemberStatus | undefined
   }
 ): RingInspection {
@@ -72,6 +80,9 @@ export function describeRing(
     items: records.items,
     usedBytes: records.usedBytes,
     queuedBytes: cluster.peers.queuedBytes,
+    unacknowledged: new Map(
+      [...cluster.peers.all()].map(({ name, stream }) => [name, stream.unackedBytes])
+    ),
     held: () => {
       const held: HeldRecord[] = []
       for (let slice = 0; slice < SLICES; slice++) {

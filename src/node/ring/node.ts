@@ -6,7 +6,6 @@
 import {
   findMember,
   ringOf,
-  samePositions,
   type RingConfiguration,
   type RingMemberRecord
 } from '../../core/placement/ring-configuration.js'
@@ -15,6 +14,7 @@ import { Random } from '../../core/random.js'
 import { HybridClock } from '../../store/clock.js'
 import type { Message } from '../../wire/peer/message.js'
 import { isRingMessage, type RingMessage } from '../../wire/peer/ring.js'
+import { decodeMemory } from '../../wire/ring-memory.js'
 import { Peers, type Peer } from '../peers.js'
 import type { RingCluster } from './cluster.js'
 import { Comparison } from './comparison.js'
@@ -23,11 +23,13 @@ import { Coordinator } from './coordinator.js'
 import { Fill } from './fill.js'
 import { Hints } from './hints.js'
 import { describeRing, type RingInspection } from './inspection.js'
+import { Memory } from './memory.js'
 import { Offers } from './offers.js'
 import type { RingOutbox, RingRequest } from './outbox.js'
 import { RingRecords } from './records.js'
 import { Replica } from './replica.js'
 import { Scans, type ScanRequest } from './scans.js'
+import { Standing } from './standing.js'
 import { Steward } from './steward.js'
 import { Succession } from './succession.js'
 import { SurplusCopies } from './surplus.js'
@@ -58,32 +60,45 @@ export class RingNode implements RingCluster {
   readonly #scans: Scans
   /** Which version each node was told on its present stream. */
   readonly #told = new Map<string, number>()
+  /** Whose memory each other node has, as it said on its present stream. */
+  readonly #memories = new Map<string, number>()
+  /** After a restart with a disk: who has not yet sent what it kept for this node. */
+  readonly #owing = new Set<string>()
+  readonly #memory: Memory
+  readonly #standing: Standing
   #members: ReadonlyMap<string, RingMemberRecord> = new Map()
   #now = 0
   #nextBeatMs = 0
-  #positions: readonly number[]
-  #leaving = false
-  #gone = false
-  #wasJoined = false
 
   constructor(config: RingNodeConfig, outbox: RingOutbox) {
     this.config = config
     this.outbox = outbox
     this.random = new Random(config.seed)
-    const forgetTombstones = config.sabotage === 'forget-tombstone'
-    this.records = new RingRecords(this.random.uint32(), { forgetTombstones })
-    this.#positions = config.positions
+    this.#memory = new Memory(outbox.keep)
+    const memory = this.#memory
+    this.records = new RingRecords(this.random.uint32(), {
+      forgetTombstones: config.sabotage === 'forget-tombstone',
+      ...(memory.isKept
+        ? {
+            onTaken: (payload) => {
+              if (config.sabotage !== 'forget-disk') memory.note({ kind: 'record', payload })
+            },
+            onRemoved: (key) => memory.note({ kind: 'removed', key })
+          }
+        : {})
+    })
     this.peers = new Peers(config, outbox, {
       message: (peer, message) => this.#onMessage(peer, message),
       met: (peer) => this.#onMet(peer),
       restarted: (peer) => {
         this.#told.delete(peer.name)
+        this.#memories.delete(peer.name)
         this.#coordinator.peerGone(peer.name)
       },
       returned: (peer) => this.#onReturned(peer),
       acked: () => undefined
     })
-    this.#hints = new Hints(this)
+    this.#hints = new Hints(this, memory)
     this.#coordinator = new Coordinator(this, this.#hints)
     this.#replica = new Replica(this)
     this.#offers = new Offers(this)
@@ -94,9 +109,10 @@ export class RingNode implements RingCluster {
       outbox.event({ kind: 'filled', version, records: this.records.count })
       this.#beat()
     })
-    this.#succession = new Succession(this, (configuration) => this.#adopt(configuration))
+    this.#succession = new Succession(this, memory, (configuration) => this.#adopt(configuration))
     this.#steward = new Steward(this)
     this.#scans = new Scans(this)
+    this.#standing = new Standing(this, (member) => this.#tellWish(member))
   }
 
   get now(): number {
@@ -104,7 +120,19 @@ export class RingNode implements RingCluster {
   }
 
   get joined(): boolean {
-    return this.#members.get(this.config.name)?.life === this.config.life
+    return this.#members.get(this.config.name)?.life === this.memory
+  }
+
+  get memory(): number {
+    return this.#memory.life || this.config.life
+  }
+
+  memoryOf(name: string): number {
+    return this.#memories.get(name) ?? 0
+  }
+
+  get mayRead(): boolean {
+    return !this.isHollow && this.#owing.size === 0
   }
 
   get isHollow(): boolean {
@@ -124,7 +152,7 @@ export class RingNode implements RingCluster {
     const peer = this.peers.get(name as Peer['name'])
     if (peer === undefined || peer.stream.peerLife === 0 || !peer.isOpen || peer.left) return false
     // A process that the configuration does not know yet has forgotten everything, and takes nothing.
-    if (this.#members.get(name)?.life !== peer.stream.peerLife) return false
+    if (this.#members.get(name)?.life !== this.memoryOf(name)) return false
     return peer.stream.unackedBytes < this.config.streamWindowBytes
   }
 
@@ -150,18 +178,67 @@ export class RingNode implements RingCluster {
     this.#now = now
     this.#nextBeatMs = now
     const { join } = this.config
+    if (this.joined) {
+      this.#resume()
+      return
+    }
+    this.#memory.begin(this.config.life)
     if (join.length > 0) {
       for (const address of join) this.peers.contact(address, now)
       return
     }
     this.peers.cluster = this.random.uint32() || 1
-    const positions = this.#positions
+    const { positions } = this.config
     this.#adopt({
       version: 1,
       stage: 'rest',
       copies: this.config.copies,
-      members: [{ ...this.#record(), positions, wanted: positions, hollow: false }]
+      members: [{ ...this.#standing.record, positions, hollow: false }]
     })
+  }
+
+  /** Before the start: what an earlier process of this name put down, in its order. */
+  recall(bytes: Uint8Array, now: number): void {
+    this.#now = now
+    const entry = decodeMemory(bytes)
+    switch (entry.kind) {
+      case 'memory':
+        this.#memory.life = entry.life
+        return
+      case 'record':
+        this.clock.observe(this.records.applyAll(entry.payload, now))
+        return
+      case 'removed':
+        this.records.remove(entry.key)
+        return
+      case 'ring':
+        this.peers.cluster = entry.cluster
+        this.#take(entry.configuration)
+        this.#succession.adopted()
+        return
+      case 'promise':
+        this.#succession.recall(entry)
+        return
+      case 'hint':
+        this.#hints.recall(entry.name, entry.payload)
+        return
+      case 'hintsGone':
+        this.#hints.drop(entry.name)
+    }
+  }
+
+  /** Whether what was recalled is the memory of a member of the ring it tells of. If not, it is of no use. */
+  get remembers(): boolean {
+    return this.#memory.life !== 0 && this.joined
+  }
+
+  /** One part of everything it would have to recall, of `SNAPSHOT_PARTS`. */
+  snapshot(part: number, write: (entry: Uint8Array) => void): void {
+    this.#memory.snapshot(
+      part,
+      { cluster: this, hints: this.#hints, succession: this.#succession },
+      write
+    )
   }
 
   receive(envelope: Uint8Array, now: number): void {
@@ -192,17 +269,13 @@ export class RingNode implements RingCluster {
   /** Asks to go; `mayGo` comes when everything it held is elsewhere. */
   leave(now: number): void {
     this.#now = now
-    this.#leaving = true
-    if (this.joined && this.configuration.members.length === 1) this.#go()
-    else this.#wish()
-    this.#goIfStruck()
+    this.#standing.leave()
   }
 
   /** Other positions for this node, from now on. */
   place(positions: readonly number[], now: number): void {
     this.#now = now
-    this.#positions = positions
-    this.#wish()
+    this.#standing.place(positions)
   }
 
   /** Strikes a node that will not come back; says why it cannot be. */
@@ -259,27 +332,38 @@ export class RingNode implements RingCluster {
       filled: this.#fill.done,
       received: this.#fill.received,
       pending: this.#coordinator.pending,
+      requests: { ...this.#coordinator.requests },
       statusOf: (name) => this.#steward.statusOf(name)
     })
   }
 
-  #record(): RingMemberRecord {
-    const { name, life, address, url, zone } = this.config
-    const wanted = this.#leaving ? [] : this.#positions
-    const leaving = this.#leaving
-    return { name, life, address, url, zone, positions: [], wanted, hollow: false, leaving }
+  /** It has been away with its memory: the others are where they were, and may have kept something for it. */
+  #resume(): void {
+    const { members, version } = this.configuration
+    this.#standing.resume()
+    for (const { name, address } of members) {
+      if (name === this.config.name) continue
+      this.peers.ensure(name, address, this.#now)
+      this.#owing.add(name)
+    }
+    for (const address of this.config.join) this.peers.contact(address, this.#now)
+    this.outbox.event({ kind: 'recalled', version, records: this.records.count })
+    this.#fill.adopted()
+    this.#surplus.adopted()
+    this.#noticeHinted()
   }
 
-  /** Whether the configuration does not say of this node what it wants. */
-  #isWishing(): boolean {
-    const own = findMember(this.configuration, this.config.name)
-    if (own?.life !== this.config.life) return !this.#gone
-    return own.leaving !== this.#leaving || !samePositions(own.wanted, this.#record().wanted)
+  /** It serves once everyone who can be heard has sent what it kept for it. */
+  #noticeHinted(name?: string): void {
+    const { deadAfterMs } = this.config
+    if (name !== undefined) this.#owing.delete(name)
+    for (const other of this.#owing) {
+      if (!this.#members.has(other) || this.silentMs(other) > deadAfterMs) this.#owing.delete(other)
+    }
+    if (this.#owing.size === 0) this.#standing.adopted()
   }
 
-  #wish(): void {
-    if (!this.#isWishing()) return
-    const member = this.#record()
+  #tellWish(member: RingMemberRecord): void {
     this.#steward.wish(member)
     for (const peer of this.peers.all()) {
       if (peer.stream.peerLife !== 0) this.peers.send(peer, { kind: 'ringWish', member }, this.#now)
@@ -296,9 +380,10 @@ export class RingNode implements RingCluster {
 
   #beat(): void {
     this.#nextBeatMs = this.#now + this.config.heartbeatMs
-    if (this.#gone) return
-    this.#wish()
+    if (this.#standing.gone) return
+    this.#standing.wish()
     if (!this.joined) return
+    if (this.#owing.size > 0) this.#noticeHinted()
     this.#wishAway()
     const own = {
       version: this.configuration.version,
@@ -306,7 +391,7 @@ export class RingNode implements RingCluster {
       drained: this.records.count === 0,
       records: this.records.count
     }
-    this.#steward.report(this.config.name, { life: this.config.life, ...own })
+    this.#steward.report(this.config.name, { life: this.memory, ...own })
     this.peers.broadcast({ kind: 'ringBeat', ...own }, this.#now)
   }
 
@@ -314,7 +399,7 @@ export class RingNode implements RingCluster {
   #hasMetNewcomers(): boolean {
     return this.configuration.members.every(({ name, life, positions, wanted }) => {
       if (positions.length > 0 || wanted.length === 0 || name === this.config.name) return true
-      return this.peers.get(name)?.stream.peerLife === life
+      return this.memoryOf(name) === life
     })
   }
 
@@ -337,16 +422,14 @@ export class RingNode implements RingCluster {
 
   #adopt(configuration: RingConfiguration): void {
     if (configuration.version <= this.configuration.version) return
-    this.configuration = configuration
-    this.#members = new Map(configuration.members.map((member) => [member.name, member]))
-    this.current = ringOf(configuration, 'positions')
-    this.wanted = configuration.stage === 'rest' ? this.current : ringOf(configuration, 'wanted')
+    this.#take(configuration)
+    this.#memory.note({ kind: 'ring', cluster: this.peers.cluster, configuration })
     for (const { name, address } of configuration.members) {
       if (name !== this.config.name) this.peers.ensure(name, address, this.#now)
     }
     const { version, stage, members } = configuration
     this.outbox.event({ kind: 'ring', version, stage, members: members.map(({ name }) => name) })
-    this.#noticeSelf()
+    if (this.#owing.size === 0) this.#standing.adopted()
     this.#markLeft()
     this.#succession.adopted()
     for (const { name } of members) {
@@ -361,26 +444,11 @@ export class RingNode implements RingCluster {
     this.#beat()
   }
 
-  #noticeSelf(): void {
-    if (this.joined && !this.#wasJoined) {
-      this.#wasJoined = true
-      this.peers.forgetContacts()
-      this.outbox.event({ kind: 'joined', node: this.config.name })
-    }
-    this.#goIfStruck()
-  }
-
-  /** Nobody counts on it any more: it has left, or was given up before it had come. */
-  #goIfStruck(): void {
-    const isKnown = this.configuration.version === 0 || this.#members.has(this.config.name)
-    if (this.#leaving && !isKnown) this.#go()
-  }
-
-  #go(): void {
-    if (this.#gone) return
-    this.#gone = true
-    this.outbox.event({ kind: 'left', node: this.config.name })
-    this.outbox.event({ kind: 'mayGo' })
+  #take(configuration: RingConfiguration): void {
+    this.configuration = configuration
+    this.#members = new Map(configuration.members.map((member) => [member.name, member]))
+    this.current = ringOf(configuration, 'positions')
+    this.wanted = configuration.stage === 'rest' ? this.current : ringOf(configuration, 'wanted')
   }
 
   /** Nothing new is told to those who are on the ring no more. */
@@ -402,9 +470,10 @@ export class RingNode implements RingCluster {
 
   #onMet(peer: Peer): void {
     this.#told.delete(peer.name)
+    this.peers.send(peer, { kind: 'ringHello', memory: this.memory }, this.#now)
     if (this.joined) this.#tell(peer)
-    if (!this.#isWishing()) return
-    this.peers.send(peer, { kind: 'ringWish', member: this.#record() }, this.#now)
+    if (!this.#standing.isWishing) return
+    this.peers.send(peer, { kind: 'ringWish', member: this.#standing.record }, this.#now)
   }
 
   #onReturned(peer: Peer): void {
@@ -422,15 +491,21 @@ export class RingNode implements RingCluster {
       return
     }
     // One that has left still answers the clients it has.
-    if (this.#onControl(peer, message) || !(this.joined || this.#gone)) return
+    if (this.#onControl(peer, message) || !(this.joined || this.#standing.gone)) return
     this.#onData(peer, message)
   }
 
   #onControl(peer: Peer, message: RingMessage): boolean {
     switch (message.kind) {
+      case 'ringHello':
+        this.#onHello(peer, message.memory)
+        return true
+      case 'ringHinted':
+        this.#noticeHinted(peer.name)
+        return true
       case 'ringBeat': {
         const { version, filled, drained, records } = message
-        const life = peer.stream.peerLife
+        const life = this.memoryOf(peer.name)
         this.#steward.report(peer.name, { life, version, filled, drained, records })
         return true
       }
@@ -496,6 +571,14 @@ export class RingNode implements RingCluster {
       case 'ringScanned':
         this.#scans.onScanned(peer, message)
     }
+  }
+
+  /** What was kept for it goes first, before anything is asked of it. */
+  #onHello(peer: Peer, memory: number): void {
+    this.#memories.set(peer.name, memory)
+    if (this.joined) this.#tell(peer)
+    this.#hints.deliver(peer.name)
+    this.peers.send(peer, { kind: 'ringHinted' }, this.#now)
   }
 
   /** Passed on, since it is the steward that must hear of it. */

@@ -3,6 +3,7 @@
  * gets what it lacks. Two use this: the comparison of copies, and the deletion of copies that do not belong to a node,
  * which waits for the answer of everyone that should hold them.
  */
+import { positionOfKey } from '../../core/placement/ring.js'
 import type { OfferEntry, RingMessage } from '../../wire/peer/ring.js'
 import type { Peer } from '../peers.js'
 import type { RingCluster } from './cluster.js'
@@ -60,10 +61,21 @@ export class Offers {
     const newer: Uint8Array[] = []
     entries.forEach((entry, index) => {
       if (records.lacks(entry, now)) lacks.push(index)
-      else if (records.versionOf(entry.key) > entry.version) newer.push(entry.key)
+      else if (
+        records.versionOf(entry.key) > entry.version &&
+        this.#isHolder(peer.name, entry.key)
+      ) {
+        newer.push(entry.key)
+      }
     })
     if (newer.length > 0) sendRecords(this.#cluster, peer.name, newer)
     this.#cluster.reply(peer, { kind: 'ringLacks', id, lacks })
+  }
+
+  /** One that offers what it should not hold any more is to lose its old form, not to get the new one. */
+  #isHolder(name: string, key: Uint8Array): boolean {
+    const { records, current } = this.#cluster
+    return current.isReplica(name, positionOfKey(key), records.fromOf(key))
   }
 
   onLacks(peer: Peer, message: Extract<RingMessage, { kind: 'ringLacks' }>): void {

@@ -6,6 +6,11 @@ export interface RingOutbox {
   /** What came of a request. */
   answer(id: number, answer: RingAnswer): void
   event(event: RingEvent): void
+  /**
+   * Put this down, in this order, before anything else of this turn leaves the node: messages or answers. Absent where
+   * there is no disk.
+   */
+  readonly keep?: (entry: Uint8Array) => void
 }
 
 /** 400: `from` is more than there are nodes. 504: too few replicas answered in time. */
@@ -34,5 +39,6 @@ export type RingEvent =
     }
   | { readonly kind: 'joined' | 'left' | 'died' | 'returned'; readonly node: NodeName }
   | { readonly kind: 'filled'; readonly version: number; readonly records: number }
+  | { readonly kind: 'recalled'; readonly version: number; readonly records: number }
   | { readonly kind: 'peerError'; readonly node: string; readonly reason: string }
   | { readonly kind: 'mayGo' }

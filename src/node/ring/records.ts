@@ -83,18 +83,25 @@ export function decodeRecord(payload: Uint8Array): RecordForm {
   }
 }
 
+export interface RecordsOptions {
+  readonly forgetTombstones?: boolean
+  /** A record was taken; these are its bytes. */
+  readonly onTaken?: (payload: Uint8Array) => void
+  readonly onRemoved?: (key: Uint8Array) => void
+}
+
 export class RingRecords {
   readonly #store: Store
   readonly #key: Key
   readonly #order = new KeyOrder()
   readonly #item = new Item()
   readonly #scratch = new ByteWriter(1024)
-  readonly #forgetTombstones: boolean
+  readonly #options: RecordsOptions
 
-  constructor(seed: number, options: { forgetTombstones?: boolean } = {}) {
+  constructor(seed: number, options: RecordsOptions = {}) {
     this.#store = new Store({ seed })
     this.#key = this.#store.createKey()
-    this.#forgetTombstones = options.forgetTombstones === true
+    this.#options = options
   }
 
   /** Deletions included. */
@@ -115,9 +122,10 @@ export class RingRecords {
     const reader = ByteReader.over(payload)
     let newest = 0
     while (reader.remaining > 0) {
+      const at = reader.offset
       const item = decodeItem(reader, this.#item)
       newest = Math.max(newest, item.version)
-      this.#apply(item, now, false)
+      this.#apply(item, payload.subarray(at, reader.offset), { now, evenOlder: false })
     }
     return newest
   }
@@ -127,10 +135,15 @@ export class RingRecords {
    * the very same version is held, one above it: two writers gave out one version, and one must give out another.
    */
   apply(payload: Uint8Array, now: number, evenOlder = false): number {
-    return this.#apply(decodeItem(ByteReader.over(payload), this.#item), now, evenOlder)
+    const item = decodeItem(ByteReader.over(payload), this.#item)
+    return this.#apply(item, payload, { now, evenOlder })
   }
 
-  #apply(item: Item, now: number, evenOlder: boolean): number {
+  #apply(
+    item: Item,
+    payload: Uint8Array,
+    { now, evenOlder }: { now: number; evenOlder: boolean }
+  ): number {
     const key = item.key.copy()
     const bucket = this.#open(key, item.placementHash)
     const ref = bucket.findAny(this.#key)
@@ -140,24 +153,29 @@ export class RingRecords {
       const isGone = bucket.typeOf(ref) === TYPE_TOMBSTONE
       // What has been buried here because its time was over does not come back.
       if (held === item.version && isGone && item.expiry > 0 && item.expiry <= now) return held
-      if (held === item.version) return this.#applyEqual(bucket, ref, item)
+      if (held === item.version) return this.#applyEqual(bucket, ref, { item, payload })
       // The `from` of a record is not changed by writing over it.
       if (held > item.version || bucket.placementHash(ref) !== item.placementHash) {
         bucket.remove(ref)
       }
     }
     const isDeletion = item.type === TYPE_TOMBSTONE
-    if (isDeletion && this.#forgetTombstones) {
+    if (isDeletion && this.#options.forgetTombstones === true) {
       this.remove(key)
       return item.version
     }
     bucket.applyItem(this.#key, item)
     this.#order.add(latin1String(key, 0, key.length))
+    this.#options.onTaken?.(payload)
     return item.version
   }
 
   /** The same write once more, or two of the same version: then all copies decide alike. */
-  #applyEqual(bucket: Bucket, ref: number, item: Item): number {
+  #applyEqual(
+    bucket: Bucket,
+    ref: number,
+    { item, payload }: { item: Item; payload: Uint8Array }
+  ): number {
     const from = bucket.placementHash(ref)
     const isSameFrom = from === item.placementHash
     const isSame = isSameFrom && !bucket.applyItem(this.#key, item) && isEqual(bucket, ref, item)
@@ -165,6 +183,7 @@ export class RingRecords {
       bucket.remove(ref)
       bucket.applyItem(this.#key, item)
     }
+    if (!isSame) this.#options.onTaken?.(payload)
     return isSame ? item.version : item.version + 1
   }
 
@@ -182,6 +201,13 @@ export class RingRecords {
     const bucket = this.#find(key)
     const ref = bucket?.findAny(this.#key) ?? 0
     return bucket === undefined || ref === 0 ? 0 : bucket.versionOf(ref)
+  }
+
+  /** With which `from` a record was written; 0 for one that is not here. */
+  fromOf(key: Uint8Array): number {
+    const bucket = this.#find(key)
+    const ref = bucket?.findAny(this.#key) ?? 0
+    return bucket === undefined || ref === 0 ? 0 : bucket.placementHash(ref)
   }
 
   /** What another node is told of a record it may have as well. */
@@ -206,6 +232,7 @@ export class RingRecords {
     if (bucket === undefined || ref === 0) return
     bucket.remove(ref)
     this.#order.remove(latin1String(key, 0, key.length))
+    this.#options.onRemoved?.(key)
   }
 
   /**

@@ -19,13 +19,13 @@ export class Replica {
   }
 
   onRead(peer: Peer, message: Extract<RingMessage, { kind: 'ringRead' }>): void {
-    const { records, now, isHollow, config } = this.#cluster
+    const { records, now, mayRead, config } = this.#cluster
     const { id, version } = message
     if (this.#isStale(version)) {
       this.#cluster.reply(peer, { kind: 'ringValue', id, status: 'stale', payload: NO_BYTES })
       return
     }
-    if (isHollow && config.sabotage !== 'serve-hollow') {
+    if (!mayRead && config.sabotage !== 'serve-hollow') {
       this.#cluster.reply(peer, { kind: 'ringValue', id, status: 'hollow', payload: NO_BYTES })
       return
     }

@@ -9,6 +9,7 @@ import {
   begin,
   finish,
   findMember,
+  readdress,
   renew,
   restore,
   strike,
@@ -58,9 +59,9 @@ export class Steward {
   }
 
   get isSteward(): boolean {
-    const { configuration, config } = this.#cluster
+    const { configuration, config, memory } = this.#cluster
     const first = votersOf(configuration).find(({ name, life }) =>
-      name === config.name ? life === config.life : this.#cluster.isUp(name)
+      name === config.name ? life === memory : this.#cluster.isUp(name)
     )
     return first?.name === config.name
   }
@@ -78,7 +79,10 @@ export class Steward {
     const { configuration } = this.#cluster
     for (const { member } of this.#wishes.values()) {
       const known = findMember(configuration, member.name)
-      if (known !== undefined && member.life > known.life) return renew(configuration, member)
+      if (known === undefined) continue
+      if (member.life > known.life) return renew(configuration, member)
+      const isElsewhere = member.life === known.life && member.address !== known.address
+      if (isElsewhere) return readdress(configuration, member)
     }
     return undefined
   }

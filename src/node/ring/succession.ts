@@ -1,7 +1,7 @@
 /**
  * How the nodes of a ring agree on its next configuration. Each version is one decision by those who are on the ring
- * of the version before: a majority of them, each a process and not a name, since one that was restarted has
- * forgotten what it promised. A decided version says who decides on the next, and so on: configurations form one chain,
+ * of the version before: a majority of them, each a memory and not a name, since a process that was restarted without a
+ * disk has forgotten what it promised. A decided version says who decides on the next, and so on: configurations form one chain,
  * although no node leads.
  *
  * A process that has a successor of its name is certainly gone, as is one that a person has given up. If too few
@@ -17,7 +17,9 @@ import {
 } from '../../core/placement/ring-configuration.js'
 import type { RingMessage } from '../../wire/peer/ring.js'
 import type { Peer } from '../peers.js'
+import type { MemoryEntry } from '../../wire/ring-memory.js'
 import type { RingCluster } from './cluster.js'
+import type { Memory } from './memory.js'
 
 const ATTEMPT_MS = 500
 const BACK_OFF_MS = 200
@@ -36,8 +38,11 @@ export type SuccessionMessage = Extract<
   { kind: 'ringPrepare' | 'ringPromise' | 'ringPropose' | 'ringAccepted' }
 >
 
+type Promised = Extract<MemoryEntry, { kind: 'promise' }>
+
 export class Succession {
   readonly #cluster: RingCluster
+  readonly #memory: Memory
   readonly #decided: (configuration: RingConfiguration) => void
   /** Given up by a person, here. */
   readonly #forgotten = new Set<string>()
@@ -46,8 +51,13 @@ export class Succession {
   #round = 0
   #notBeforeMs = 0
 
-  constructor(cluster: RingCluster, decided: (configuration: RingConfiguration) => void) {
+  constructor(
+    cluster: RingCluster,
+    memory: Memory,
+    decided: (configuration: RingConfiguration) => void
+  ) {
     this.#cluster = cluster
+    this.#memory = memory
     this.#decided = decided
   }
 
@@ -59,10 +69,8 @@ export class Succession {
   }
 
   get isVoter(): boolean {
-    const { configuration, config } = this.#cluster
-    return votersOf(configuration).some(
-      ({ name, life }) => name === config.name && life === config.life
-    )
+    const { configuration, config, memory } = this.#cluster
+    return votersOf(configuration).some(({ name, life }) => name === config.name && life === memory)
   }
 
   forget(name: string): void {
@@ -85,6 +93,27 @@ export class Succession {
     for (const name of this.#forgotten) if (!names.has(name)) this.#forgotten.delete(name)
   }
 
+  /** What must not be forgotten before the next version is decided. */
+  get promise(): Promised | undefined {
+    const { promised } = this.#register
+    if (promised.round === 0) return undefined
+    const version = this.#cluster.configuration.version + 1
+    return { kind: 'promise', version, promised, accepted: this.#ownAccepted() }
+  }
+
+  /** What an earlier process has promised. */
+  recall({ version, promised, accepted }: Promised): void {
+    if (version !== this.#cluster.configuration.version + 1) return
+    this.#register.promised = promised
+    if (accepted === undefined) return
+    this.#register.accepted = accepted.ballot
+    this.#register.value = accepted.configuration
+  }
+
+  #keepPromise(): void {
+    if (this.#memory.isKept && this.promise !== undefined) this.#memory.note(this.promise)
+  }
+
   propose(value: RingConfiguration): void {
     const { config, now } = this.#cluster
     this.#round = Math.max(this.#round, this.#register.promised.round) + 1
@@ -99,7 +128,9 @@ export class Succession {
     }
     const { version } = value
     this.#toVoters({ kind: 'ringPrepare', version, round: ballot.round })
-    if (this.#register.prepare(ballot)) this.#promised(config.name, this.#ownAccepted())
+    if (!this.#register.prepare(ballot)) return
+    this.#keepPromise()
+    this.#promised(config.name, this.#ownAccepted())
   }
 
   onMessage(peer: Peer, message: SuccessionMessage): void {
@@ -131,6 +162,7 @@ export class Succession {
   #onPrepare(peer: Peer, message: Extract<SuccessionMessage, { kind: 'ringPrepare' }>): void {
     const { version, round } = message
     const ok = this.#register.prepare(this.#ballotOf(peer, round))
+    if (ok) this.#keepPromise()
     const highest = this.#register.promised.round
     const accepted = ok ? this.#ownAccepted() : undefined
     this.#cluster.reply(peer, { kind: 'ringPromise', version, round, ok, highest, accepted })
@@ -139,6 +171,7 @@ export class Succession {
   #onPropose(peer: Peer, message: Extract<SuccessionMessage, { kind: 'ringPropose' }>): void {
     const { version, round, configuration } = message
     const ok = this.#register.accept(this.#ballotOf(peer, round), configuration)
+    if (ok) this.#keepPromise()
     const highest = this.#register.promised.round
     this.#cluster.reply(peer, { kind: 'ringAccepted', version, round, ok, highest })
   }
@@ -160,7 +193,9 @@ export class Succession {
     const { value, ballot } = attempt
     const { version } = value
     this.#toVoters({ kind: 'ringPropose', version, round: ballot.round, configuration: value })
-    if (this.#register.accept(ballot, value)) this.#acceptedBy(this.#cluster.config.name)
+    if (!this.#register.accept(ballot, value)) return
+    this.#keepPromise()
+    this.#acceptedBy(this.#cluster.config.name)
   }
 
   #acceptedBy(name: string): void {
@@ -192,14 +227,14 @@ export class Succession {
   }
 
   #isGone({ name, life }: RingMemberRecord): boolean {
-    const { config, peers } = this.#cluster
-    if (name === config.name) return life !== config.life
-    return this.#forgotten.has(name) || (peers.get(name)?.stream.peerLife ?? 0) > life
+    const { config, memory } = this.#cluster
+    if (name === config.name) return life !== memory
+    return this.#forgotten.has(name) || this.#cluster.memoryOf(name) > life
   }
 
   #isVoter(peer: Peer): boolean {
     return votersOf(this.#cluster.configuration).some(
-      ({ name, life }) => name === peer.name && life === peer.stream.peerLife
+      ({ name, life }) => name === peer.name && life === this.#cluster.memoryOf(peer.name)
     )
   }
 

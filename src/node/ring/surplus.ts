@@ -55,6 +55,7 @@ export class SurplusCopies {
 
   tick(): void {
     const { now, configuration, joined, config } = this.#cluster
+    if (config.sabotage === 'drop-unasked') this.#dropUnasked()
     if (!joined || configuration.stage !== 'rest') {
       this.#nextMs = now + AGAIN_MS
       return
@@ -98,6 +99,18 @@ export class SurplusCopies {
     for (const [name, entries] of byNode) {
       this.#offers.make(name, entries, (entry, owner, has) => this.#answered(entry, owner, has))
     }
+  }
+
+  #dropUnasked(): void {
+    const { records, wanted, config, now } = this.#cluster
+    const keys: Uint8Array[] = []
+    for (let slice = 0; slice < SLICES; slice++) {
+      records.walk(slice, 0, now, ({ key, position, from }) => {
+        if (!wanted.isReplica(config.name, position, from)) keys.push(key)
+        return true
+      })
+    }
+    for (const key of keys) records.remove(key)
   }
 
   #found(

@@ -38,7 +38,6 @@ export type DoorMessage =
   | { readonly kind: 'await'; readonly id: number; readonly keys: readonly string[] }
   | { readonly kind: 'ready'; readonly id: number; readonly key: string }
   | { readonly kind: 'invalidate'; readonly key: string; readonly by: string }
-  | { readonly kind: 'clock'; readonly ms: number }
   | { readonly kind: 'keyEvent'; readonly key: string; readonly names: string }
 
 export const DOOR_KINDS = [
@@ -47,7 +46,6 @@ export const DOOR_KINDS = [
   'setting',
   'keyEvent',
   'notes',
-  'clock',
   'unblock',
   'await',
   'ready',
@@ -89,9 +87,6 @@ export function encodeDoor(message: DoorMessage, w: ByteWriter): void {
       w.u16(message.mask)
       w.raw(message.payload)
       return
-    case 'clock':
-      w.f64(message.ms)
-      return
     case 'unblock':
       w.varint(message.lane)
       w.u8(UNBLOCKINGS.indexOf(message.how))
@@ -126,8 +121,6 @@ export function decodeDoor(kind: DoorKind, r: ByteReader): DoorMessage {
       if (!isMask(mask) || bucket > mask) throw new FormatError(`bucket ${bucket} of mask ${mask}`)
       return { kind, bucket, mask, payload: r.copy(r.remaining) }
     }
-    case 'clock':
-      return { kind, ms: readMoment(r) }
     case 'unblock': {
       const [lane, how] = [r.varint(), UNBLOCKINGS.at(r.u8())]
       if (how === undefined) throw new FormatError('not a reason to wait no longer')

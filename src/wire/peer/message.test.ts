@@ -121,7 +121,7 @@ function promiseOf(register: number): fc.Arbitrary<PromiseAnswer> {
 const FIELDS: {
   [K in MessageKind]: fc.Arbitrary<Omit<Extract<Message, { kind: K }>, 'kind'>>
 } = {
-  beat: fc.record({ mask, digest: u32, voters: count }),
+  beat: fc.record({ mask, digest: u32, voters: count, ms: time }),
   members: fc.record({ members }),
   join: fc.record({ member }),
   welcome: fc.record({ cluster: u32, copies: u8, hash: latin1, members }),
@@ -246,7 +246,6 @@ const FIELDS: {
   notes: inMask.chain((place) =>
     fc.record({ mask: fc.constant(place.mask), bucket: fc.constant(place.bucket), payload })
   ),
-  clock: fc.record({ ms: time }),
   unblock: fc.record({ lane: count, how: fc.constantFrom('timeout', 'error', 'gone') }),
   await: fc.record({ id: count, keys: fc.array(latin1, { maxLength: 4 }) }),
   ready: fc.record({ id: count, key: latin1 }),
@@ -400,7 +399,7 @@ describe('refusals', () => {
   })
 
   it('refuses a mask that is none, and a bucket beyond it', () => {
-    expect(() => decodeMessage(encode({ kind: 'beat', mask: 0x7f, digest: 0, voters: 1 }))).toThrow(
+    expect(() => decodeMessage(encode({ kind: 'beat', mask: 0x7f, digest: 0, voters: 1, ms: 0 }))).toThrow(
       'not a mask: 127'
     )
     const row = { epoch: 1, primary: nodeName('a'), backups: [] }

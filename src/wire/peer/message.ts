@@ -24,14 +24,8 @@ import {
   type DoorMessage
 } from './door.js'
 import { readAddress, readLife } from './envelope.js'
-import {
-  decodeRing,
-  encodeRing,
-  isRingKind,
-  isRingMessage,
-  RING_KINDS,
-  type RingMessage
-} from './ring.js'
+import { isRingKind, isRingMessage, RING_KINDS, type RingMessage } from './ring.js'
+import { decodeRing, encodeRing } from './ring-codec.js'
 
 export interface BucketRow {
   readonly bucket: number
@@ -48,6 +42,8 @@ export type Message =
       readonly digest: number
       /** Of the voters it knows. */
       readonly voters: number
+      /** By its own clock. */
+      readonly ms: number
     }
   | { readonly kind: 'members'; readonly members: readonly MemberRecord[] }
   /** A newcomer asks to be let in. */
@@ -269,6 +265,7 @@ export function encodeMessage(message: Message, w: ByteWriter): void {
       w.u16(message.mask)
       w.u32(message.digest)
       w.varint(message.voters)
+      w.f64(message.ms)
       return
     case 'members':
       writeMembers(message.members, w)
@@ -428,7 +425,7 @@ function decodeFields(kind: MessageKind, r: ByteReader): Message {
   if (isRingKind(kind)) return decodeRing(kind, r)
   switch (kind) {
     case 'beat':
-      return { kind, mask: readMask(r), digest: r.u32(), voters: r.varint() }
+      return { kind, mask: readMask(r), digest: r.u32(), voters: r.varint(), ms: readMoment(r) }
     case 'members':
       return { kind, members: readMembers(r) }
     case 'join':

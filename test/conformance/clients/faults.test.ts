@@ -6,7 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createCluster } from 'redis'
 import { afterEach, describe, expect, it } from 'vitest'
-import { Processes, untilBalanced, type NodeProcess } from '../../integration/process.js'
+import { Processes, until, untilBalanced, type NodeProcess } from '../../integration/process.js'
+import { findRedisServer, RedisServer } from '../redis-server.js'
 
 const processes = new Processes()
 afterEach(() => processes.end())
@@ -54,6 +55,26 @@ const DRIVERS: Record<string, (node: NodeProcess) => Promise<Driver>> = {
 
 const KEYS = 60
 const CALLERS = 10
+/** From the crash to the first write that needs the dead node's buckets. */
+const FAILOVER_MS_MAX = 1500
+/** How node-redis words it. */
+const BROKEN = /ECONNRESET|EPIPE|Socket closed/
+
+/** How long this process did not get the processor: what it measures is that much too long. */
+class Stalls {
+  #longestMs = 0
+  #lastMs = performance.now()
+  readonly #timer = setInterval(() => {
+    const now = performance.now()
+    this.#longestMs = Math.max(this.#longestMs, now - this.#lastMs)
+    this.#lastMs = now
+  }, 10)
+
+  stop(): number {
+    clearInterval(this.#timer)
+    return this.#longestMs
+  }
+}
 
 /** Callers that count, each on keys of its own, until they are stopped. */
 class Load {
@@ -119,14 +140,101 @@ describe.each(Object.entries(DRIVERS))('%s', (name, open) => {
     const driver = await open(nodes[0])
     const load = new Load(driver)
     await pause(1000)
+    const stalls = new Stalls()
+    load.slowestMs = 0
     await nodes[2].kill()
     await pause(4000)
     await load.stop()
-    // node-redis does not send again what was under way on the connection that broke; not compared with a Redis Cluster.
-    const own = name === 'node-redis as a cluster' ? /ECONNRESET|Socket closed/ : /^$/
+    const stallMs = stalls.stop()
+    // node-redis rejects what was under way on a connection that broke, at any server (below).
+    const own = name === 'node-redis as a cluster' ? BROKEN : /^$/
     expect(load.errors.filter((error) => !own.test(error))).toEqual([])
     expect(load.errors.length).toBeLessThanOrEqual(CALLERS)
     await expectCounted(load, driver)
     driver.end()
+    process.stdout.write(
+      `${name}: ${Math.round(load.slowestMs)} ms from the crash to the first write (this process stalled for ${Math.round(stallMs)} ms)\n`
+    )
+    expect(load.slowestMs).toBeLessThan(FAILOVER_MS_MAX + 3 * stallMs)
   })
+})
+
+it('node-redis rejects what is under way when its connection breaks, at a real Redis as well', async (test) => {
+  const path = findRedisServer()
+  if (path === undefined) {
+    test.skip('redis-server is not installed')
+    return
+  }
+  const server = await RedisServer.start(path)
+  const client = createClient({ socket: { port: server.port } })
+  client.on('error', () => undefined)
+  await client.connect()
+  const taken = expect(client.blPop('nothing', 0)).rejects.toThrow(BROKEN)
+  const other = new Redis(server.port)
+  await until('a client that waits', async () =>
+    (await other.info('clients')).includes('blocked_clients:1')
+  )
+  other.disconnect()
+  await server.stop()
+  await taken
+  client.destroy()
+})
+
+interface Errors {
+  readonly moved: number
+  /** Commands about one key that the node had to pass on. */
+  readonly passedOn: number
+}
+
+async function countErrands(node: NodeProcess): Promise<Errors> {
+  const redis = new Redis(portOf(node))
+  const text = await redis.info('everything')
+  redis.disconnect()
+  const read = (pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0)
+  return {
+    moved: read(/errorstat_MOVED:count=(\d+)/),
+    passedOn: read(/forwarded_commands:(\d+)/)
+  }
+}
+
+it('node-redis as a cluster follows a rebalance without one redirection, by what it is told', async () => {
+  const nodes = await processes.cluster(['a', 'b', 'c'])
+  const cluster = createCluster({ rootNodes: [{ url: `redis://127.0.0.1:${portOf(nodes[0])}` }] })
+  const problems: string[] = []
+  cluster.on('error', (error: Error) => problems.push(error.message))
+  await cluster.connect()
+  const driver = {
+    incr: (key: string) => cluster.incr(key),
+    get: (key: string) => cluster.get(key),
+    end: (): void => cluster.destroy()
+  }
+  const load = new Load(driver)
+  await pause(500)
+  const fourth = await processes.start('d', '--join', nodes[0].address)
+  const all = [...nodes, fourth]
+  await untilBalanced(all)
+  const known = (): Set<string> =>
+    new Set(cluster.slots.map(({ master }) => `${master.host}:${master.port}`))
+  await until('the client to know all slots', async () => {
+    const redis = new Redis(portOf(nodes[0]))
+    const rows = (await redis.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][]
+    redis.disconnect()
+    return rows.every(([first, last, [host, port]]) =>
+      cluster.slots
+        .slice(first, last + 1)
+        .every(({ master }) => master.host === host && master.port === port)
+    )
+  })
+  expect(known().size).toBe(4)
+  const before = await Promise.all(all.map(countErrands))
+  await pause(1000)
+  const after = await Promise.all(all.map(countErrands))
+  await load.stop()
+  // It finds its way by itself: nobody passes anything on for it any more.
+  expect(after.map(({ passedOn }) => passedOn)).toEqual(before.map(({ passedOn }) => passedOn))
+  expect(after.map(({ moved }) => moved)).toEqual([0, 0, 0, 0])
+  expect(load.errors).toEqual([])
+  expect(problems).toEqual([])
+  await expectCounted(load, driver)
+  driver.end()
 })

@@ -69,3 +69,8 @@ function matchClass(pattern: string, start: number, code: number): number {
   if (found === negated) return -1
   return Math.min(at + 1, length)
 }
+
+/** The pattern that matches exactly this text. */
+export function escapeGlob(text: string): string {
+  return text.replace(/[*?[\]\\^-]/g, '\\$&')
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { matchesGlob } from './glob.js'
+import { escapeGlob, matchesGlob } from './glob.js'
 
 describe('patterns', () => {
   it.each([
@@ -47,6 +47,18 @@ describe('patterns', () => {
         expect(matchesGlob(pieces.join(''), sample)).toBe(expected)
       }),
       { numRuns: 2000 }
+    )
+  })
+
+  it('can be made to match exactly one text', () => {
+    const letters = fc.constantFrom(...Array.from('ab*?[]^-\\c.+(){}|$\n'))
+    const sample = fc.string({ unit: letters, maxLength: 8 })
+    fc.assert(
+      fc.property(sample, sample, (one, other) => {
+        const pattern = escapeGlob(one)
+        expect(matchesGlob(pattern, one)).toBe(true)
+        expect(matchesGlob(pattern, other)).toBe(other === one)
+      })
     )
   })
 
