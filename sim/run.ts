@@ -5,6 +5,7 @@
  * the one command that repeats it.
  */
 import { Node } from '../src/node/node.js'
+import type { Policy } from '../src/core/membership/voters.js'
 import type { Sabotage } from '../src/node/config.js'
 import {
   addOutages,
@@ -52,7 +53,7 @@ export interface RunOptions {
   readonly faults?: FaultClass
   readonly rates?: Partial<Record<FaultKind, number>>
   /** Who decides that a row changes. */
-  readonly policy?: 'majority' | 'available'
+  readonly policy?: Policy
   /** Nobody seems dead who is not; so by default where those who can be heard decide. */
   readonly shortFaults?: boolean
   /** No crash before all copies are there again. */
@@ -107,6 +108,8 @@ const MINUTES_DEFAULT = 0.5
 const REST_MS_DEFAULT = 60_000
 const TRACE_LINES = 120
 
+/** From so many voters on `auto` decides by majority. */
+const AUTO_NODES_MIN = 3
 /** The first nodes start within this. */
 const START_MS = 2000
 const SAMPLE_MS = 250
@@ -174,8 +177,9 @@ export class Run {
       shortFaults,
       carefulCrashes: options.carefulCrashes ?? true,
       // Where two alone decide, a word against a primary that lives parts the copies.
-      accusations: policy === 'majority' || mayPart,
-      nodesMin: Math.max(2, this.#nodes - 2),
+      accusations: policy !== 'available' || mayPart,
+      // With fewer, `auto` does not decide by majority any more.
+      nodesMin: Math.max(policy === 'auto' ? AUTO_NODES_MIN : 2, this.#nodes - 2),
       nodesMax: this.#nodes + 3,
       ...(options.rates === undefined ? {} : { rates: options.rates }),
       cutClient: () => this.simulation.random.run.pick(this.workload.clients).cut(),
@@ -203,6 +207,7 @@ export class Run {
     const { simulation, workload } = this
     this.#startNodes()
     this.#sample()
+    if (this.#options.policy === 'auto') this.#awaitMajority()
     if (this.#options.script === undefined) this.faults.start()
     else this.#options.script(this)
     simulation.runFor((this.#options.minutes ?? MINUTES_DEFAULT) * 60_000)
@@ -280,6 +285,18 @@ export class Run {
         simulation.start(name, staying.length > 0 ? [random.run.pick(staying)] : [first])
       })
     }
+  }
+
+  /** Before that, two that do not hear each other would both go on; it is what `available` is for. */
+  #awaitMajority(): void {
+    const { simulation } = this
+    const isPending = (): boolean =>
+      simulation.hosts.some(({ node }) => node?.inspect().voters?.byMajority !== true)
+    // Also those that have not started yet.
+    simulation.runFor(START_MS)
+    const limits = { stepMs: CONVERGE_STEP_MS, limitMs: CONVERGE_MS_MAX }
+    if (simulation.runWhile(isPending, limits)) return
+    throw new NotConverged('majority', 'the nodes do not decide by majority')
   }
 
   #silence(cause: OutageCause, names: readonly string[]): () => void {
@@ -410,7 +427,7 @@ export interface SimulateOptions {
   readonly seeds: number
   readonly nodes: number
   readonly minutes: number
-  readonly policy: 'majority' | 'available'
+  readonly policy: Policy
   readonly faults: FaultClass
   readonly placement: 'buckets'
   /** Print every event as it happens. */

@@ -12,7 +12,7 @@
 import { latin1Bytes } from '../../src/core/bytes.js'
 import { redisHash } from '../../src/core/hash/placement-hash.js'
 import type { NodeEvent } from '../../src/node/outbox.js'
-import { matchesGlob } from '../../src/commands/glob.js'
+import { matchesGlob } from '../../src/core/glob.js'
 import type { ReplyValue } from '../../src/wire/resp/reply-value.js'
 import type { InspectedCopy } from '../driven-node.js'
 import { WATCH_FAMILY } from '../families/watchers.js'

@@ -1,9 +1,10 @@
-/** The options of `simulate`, in its two forms: the balancing rules alone (`--joins`) and whole clusters. */
+/** The options of `simulate`, in its three forms: whole clusters, the balancing rules alone (`--joins`), the load balancer (`--elastic`). */
 import { OpenClusterError } from '../errors.js'
 import { MASKS } from '../core/mask.js'
 import { RULE_SETS } from '../core/placement/rule-sets.js'
 import type { RuleSet } from '../core/placement/rule.js'
 import { MAX_COPIES } from '../core/table.js'
+import { DAY_NAMES, DAYS_DRAWN, ELASTIC_SETTINGS } from '../../sim/elastic/report.js'
 import { FAULT_CLASSES } from '../../sim/faults.js'
 import {
   choice,
@@ -46,7 +47,7 @@ const CLUSTER = {
   nodes: integer('nodes at the beginning', 5, { min: 2, max: CLUSTER_NODES_MAX }),
   minutes: positive('how long things go wrong, in simulated time', 0.5, MINUTES_MAX),
   faults: choice('what goes wrong', 'all', FAULT_CLASSES),
-  policy: choice('who may decide', 'majority', ['majority', 'available']),
+  policy: choice('who may decide', 'majority', ['majority', 'available', 'auto']),
   placement: choice('where keys belong', 'buckets', ['buckets', 'ring']),
   trace: flag('print every event')
 }
@@ -75,12 +76,42 @@ const RULES = {
     min: 0,
     max: SPLIT_AT_MAX
   }),
-  json: flag('print an array with one object per cluster size'),
+  json: flag('print an array with one object per cluster size, or per trace'),
   explain: flag('print each action with its reason'),
   picture: flag('draw small tables bucket by bucket (--no-picture: figures only)')
 }
 
-export const SIMULATE_OPTIONS = { ...COMMON, ...CLUSTER, ...RULES }
+const ELASTIC = {
+  elastic: flag('the load balancer: jobs against its policies, beside document 004'),
+  workload: list({
+    help: `what is replayed: ${listChoices(DAY_NAMES)}, or a file in the Standard Workload Format`,
+    placeholder: 'NAME|FILE,…',
+    wanted: 'each must be a name or a file',
+    lengthMax: 16,
+    read: (text) => (text === '' ? undefined : text)
+  }),
+  days: integer('how many days of each kind are drawn, from --seed on', DAYS_DRAWN, {
+    min: 1,
+    max: 1000
+  }),
+  hours: integer('how much of a file is replayed', 168, { min: 1, max: 24 * 366 }),
+  'hosts-max': integer('hosts at the most, the master included', ELASTIC_SETTINGS.hostsMax, {
+    min: 1,
+    max: 10_000
+  }),
+  slots: integer('slots of a host', ELASTIC_SETTINGS.slotsPerHost, { min: 1, max: 10_000 }),
+  'boot-time': integer('seconds a host takes to come up', ELASTIC_SETTINGS.bootMs / 1000, {
+    min: 1,
+    max: 86_400
+  }),
+  price: positive('of an hour of a host', ELASTIC_SETTINGS.pricePerHour, 1_000_000),
+  json: RULES.json
+}
+
+export const SIMULATE_OPTIONS = { ...COMMON, ...CLUSTER, ...RULES, ...ELASTIC }
+
+/** Each form with the options that are its own; the first needs none to be chosen. */
+const FORMS = { cluster: CLUSTER, joins: RULES, elastic: ELASTIC } as const
 
 export type SimulateValues = Values<typeof SIMULATE_OPTIONS>
 
@@ -115,10 +146,12 @@ export function checkSimulate(
     problems.push(new OpenClusterError('OC_OPTION_CONFLICT', text))
   }
   const { joins, copies, rules } = values
-  const foreign = given.has('joins') ? CLUSTER : RULES
+  const form = given.has('joins') ? 'joins' : given.has('elastic') ? 'elastic' : 'cluster'
   for (const name of given) {
-    if (!Object.hasOwn(foreign, name)) continue
-    complain(`--${name}: only ${given.has('joins') ? 'without' : 'with'} --joins`)
+    if (Object.hasOwn(COMMON, name) || Object.hasOwn(FORMS[form], name)) continue
+    if (Object.hasOwn(CLUSTER, name)) complain(`--${name}: only without --${form}`)
+    else if (Object.hasOwn(RULES, name)) complain(`--${name}: only with --joins`)
+    else if (Object.hasOwn(ELASTIC, name)) complain(`--${name}: only with --elastic`)
   }
   if (joins !== undefined && copies > joins.to) {
     complain(`--copies ${copies}: needs ${copies} nodes, but --joins ends at ${joins.to}`)

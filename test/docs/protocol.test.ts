@@ -57,8 +57,8 @@ describe('docs/protocol.md', () => {
   })
 
   test('a wrong field would be seen', () => {
-    expect('u16 u32 varint ').toMatch(patternOf(ENTRIES.beat.fields))
-    expect('u16 varint u32 ').not.toMatch(patternOf(ENTRIES.beat.fields))
+    expect('u16 u32 varint f64 ').toMatch(patternOf(ENTRIES.beat.fields))
+    expect('u16 varint u32 f64 ').not.toMatch(patternOf(ENTRIES.beat.fields))
     expect('varint text ').not.toMatch(patternOf(ENTRIES.join.fields))
   })
 })

@@ -35,6 +35,12 @@ describe.each(FAULT_CLASSES)('with faults of the class %s', (faults) => {
   })
 })
 
+describe('as the cluster decides by default', () => {
+  it.each([1, 2])('seed %i passes', (seed) => {
+    expectPassed(runSeed(seed, { policy: 'auto', minutes: MINUTES, restMs: REST_MS }))
+  })
+})
+
 /** Seeds that found something once, in the circumstances in which they did. */
 const KEPT: readonly (readonly [number, RunOptions])[] = [
   [113, {}],
