@@ -68,6 +68,8 @@ interface Attempt {
   tries: number
   /** Some voter may have accepted it: from here on only the outcome ends it, wanted or not. */
   proposed: boolean
+  /** The epoch of a row by which this node loses the bucket, and which voters accept without waiting now; 0: none. */
+  conceded: number
 }
 
 /** After a collision the next try comes after up to this much, more after each. */
@@ -137,7 +139,8 @@ export class Agreement {
           value: undefined,
           retryMs: 0,
           tries: 0,
-          proposed: false
+          proposed: false,
+          conceded: 0
         }
         this.#attempts.set(wish.register, attempt)
         this.#try(attempt)
@@ -151,6 +154,8 @@ export class Agreement {
     if (attempt === undefined || numberOf(value) <= attempt.wish.expected) return
     // A value that is only read is decided when the quorum has it, whoever else knows it.
     if (attempt.wish.next === undefined) return
+    // Decided before what was conceded, which may follow it any moment.
+    if (numberOf(value) < attempt.conceded) return
     this.#attempts.delete(register)
     attempt.wish.done?.(isSame(attempt.wish.next, value))
   }
@@ -343,15 +348,15 @@ export class Agreement {
     const wanted = wish.isWanted?.() !== false
     const own = wanted && wish.next !== undefined && numberOf(current) === wish.expected
     const known = this.#acceptor.knownNumber(wish.register)
-    // One that is not wanted any more, and that too few have accepted, ends with the present value once more.
-    const withdrawn = !wanted && attempt.proposed
-    if (!own && !withdrawn && wish.next !== undefined && numberOf(current) <= known) {
-      // Decided long ago, and not what the wish went out from.
+    const isOld = wish.next !== undefined && numberOf(current) <= known
+    // Decided long ago, and not what the wish went out from. If some voter may have accepted what was proposed before,
+    // that is decided once more: only then is it certain that nobody will ever finish the other.
+    if (!own && isOld && !attempt.proposed) {
       this.#attempts.delete(wish.register)
       wish.done?.(false)
       return
     }
-    this.#ask(attempt, own ? this.#advance(wish, current, highest) : this.#again(wish, current))
+    this.#ask(attempt, own ? this.#advance(wish, current, highest) : this.#again(attempt, current))
   }
 
   /** The newest of what the quorum knows: by ballot; where those who can be heard decide alone, by number first. */
@@ -407,11 +412,13 @@ export class Agreement {
   }
 
   /** The present value once more, finishing what another node may have begun. */
-  #again(wish: Wish, current: RegisterValue): RegisterValue {
+  #again(attempt: Attempt, current: RegisterValue): RegisterValue {
+    const { wish } = attempt
     if (current.kind === 'voters' || current.deposes === '') return current
     const settled: RowValue = { ...current, deposes: '' }
     if (current.row.epoch <= this.#acceptor.knownNumber(wish.register)) return settled
     if (current.deposes !== this.#cluster.config.name) return current
+    attempt.conceded = Math.max(attempt.conceded, current.row.epoch)
     this.#handlers.concede(wish.register)
     return settled
   }

@@ -24,6 +24,8 @@ export class Balancer {
   lastPlan: Plan | undefined
   /** How often each rule said yes and no. */
   readonly verdicts = new Map<string, { allowed: number; denied: number }>()
+  /** To whom a move has just ended well. */
+  #followed: Peer | undefined
 
   constructor(
     cluster: Cluster,
@@ -38,6 +40,27 @@ export class Balancer {
   /** Something changed: look at once. */
   wake(): void {
     this.due = Math.min(this.due, this.#cluster.now)
+  }
+
+  /** A move has ended well, to that node if it began here. */
+  follow(target?: Peer): void {
+    this.wake()
+    this.#followed = target
+  }
+
+  /**
+   * The end of a turn. What a node holds that was just given something is in the table and need not be asked for:
+   * the next move follows at once. The question, its answer and the wait for a tick would take as long as the move.
+   */
+  flush(): void {
+    const target = this.#followed
+    if (target === undefined) return
+    this.#followed = undefined
+    const { view, table } = this.#cluster
+    const node = table.indexOf(target.name)
+    // The documents' own rules go by answers.
+    if (this.#rules.name !== 'current' || !target.isOpen || node === NOBODY) return
+    this.onLevel(target, view.levelOf(node))
   }
 
   /** The other side was not ready: not again at once, and not in step with others. */

@@ -59,8 +59,10 @@ export class BucketState {
   /** Copies went apart after this version, where those who can be heard decide; 0: they did not. */
   partedVersion = 0
   forwarding: Forwarding | undefined
-  /** Requests wait for the row to change. */
-  holding = false
+  /** Its primary role is being handed over. */
+  handing = false
+  /** It is not served while somebody's attempt to take it over is brought to its end. */
+  conceded = false
   waiting: Session[] = []
 
   constructor(items: Bucket, options: { mask: number; role: Role; epoch: number }) {
@@ -69,6 +71,11 @@ export class BucketState {
     this.mask = options.mask
     this.role = options.role
     this.epoch = options.epoch
+  }
+
+  /** Requests wait for the row to change. */
+  get holding(): boolean {
+    return this.handing || this.conceded
   }
 
   /** Whether every in-sync backup has every write; remembers it. */

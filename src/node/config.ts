@@ -53,7 +53,10 @@ export interface NodeConfig {
   readonly retransmitMs: number
   /** A move is cut into batches of about this size... */
   readonly copyBatchBytes: number
-  /** ...of which at most so much is on its way at a time, and so much is read per turn. */
+  /**
+   * ...of which at most so much is on its way at a time. All of it may arrive in one turn of the target, whose clients
+   * wait that long: about 3 ms for 128 KB of small items.
+   */
   readonly copyWindowBytes: number
   /** Writes wait when a backup owes acknowledgements for this much. */
   readonly streamWindowBytes: number
@@ -64,6 +67,8 @@ export interface NodeConfig {
   /** A request that could not be served for so long gets an error. */
   readonly holdMs: number
   readonly maxRequestBytes: number
+  /** What the requests of all clients that could not be executed yet may take. */
+  readonly maxInputBytes: number
   /** What items may take here, in bytes, and which of them go when it is not enough; 0: no limit. */
   readonly maxMemory: number
   readonly eviction: EvictionPolicy
@@ -136,13 +141,14 @@ export const NODE_DEFAULTS = {
   askFastMs: 20,
   askSlowMs: 1000,
   retransmitMs: 150,
-  copyBatchBytes: 32 * 1024,
-  copyWindowBytes: 512 * 1024,
+  copyBatchBytes: 16 * 1024,
+  copyWindowBytes: 128 * 1024,
   streamWindowBytes: 16 * 1024 * 1024,
   handOverMs: 500,
   moveStallMs: 5000,
   holdMs: 10_000,
   maxRequestBytes: 512 * 1024 * 1024,
+  maxInputBytes: 2 * 1024 * 1024 * 1024,
   maxReplyBytes: 1024 * 1024 * 1024,
   join: []
 } as const satisfies Partial<NodeConfig>

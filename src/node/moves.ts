@@ -69,8 +69,8 @@ export interface MoveHandlers {
   catchingUp(state: BucketState, peer: Peer, role: 'primary' | 'backup'): void
   /** Requests of this bucket may go on. */
   release(state: BucketState): void
-  /** A move has ended, well or not: time to look for the next one. */
-  ended(done: boolean): void
+  /** A move has ended, well or not: time to look for the next one. `target` is whom this node has given something. */
+  ended(done: boolean, target?: Peer): void
   /** Makes sure that a change which another node may have begun never comes to be, and says whether it is sure. */
   touch(bucket: number, reason: string, done: (settled: boolean) => void): void
   /** Finds out what became of a change that was begun here; then calls back. */
@@ -193,7 +193,7 @@ export class Moves {
     const out = this.#start(request, { state, peer, ships: false })
     out.stage = 'caught up'
     this.#enter(out, 'hand over')
-    state.holding = true
+    state.handing = true
     this.#finishIfReady(out)
     return true
   }
@@ -359,7 +359,8 @@ export class Moves {
       })
       if (writer.length === 0) continue
       out.progressMs = now
-      const payload = writer.copy()
+      // Sending copies it.
+      const payload = writer.bytes.subarray(0, writer.length)
       out.frame = peers.send(out.peer, { kind: 'items', move: out.id, payload }, now)
     }
     if (!out.cursor.done) return
@@ -375,6 +376,10 @@ export class Moves {
     this.pump()
     const out = this.#outgoing
     if (out === undefined) return
+    if (this.#isWaived(out)) {
+      this.#cancel(out, `${out.peer.name} acknowledges nothing`, true)
+      return
+    }
     if (out.stage === 'caught up' && out.ships && out.peer.hasProcessed(out.frame))
       this.#handOver(out)
     else if (out.stage === 'hand over') this.#finishIfReady(out)
@@ -434,7 +439,7 @@ export class Moves {
     let left = pieces.length
     for (const bucket of pieces) {
       const piece = buckets[bucket]
-      if (piece?.role === 'primary') piece.holding = true
+      if (piece?.role === 'primary') piece.handing = true
     }
     for (const bucket of pieces) {
       this.#handlers.resolve(bucket, 'split while its row was changed', () => {
@@ -442,7 +447,7 @@ export class Moves {
         if (table.mask !== mask) return
         const piece = buckets[bucket]
         if (piece?.role === 'primary') {
-          piece.holding = false
+          piece.handing = false
           this.#handlers.release(piece)
         }
         if (--left === 0 && this.#outgoing === out) this.#cancel(out, 'the buckets are split', true)
@@ -482,7 +487,7 @@ export class Moves {
     forwarding.gating = true
     // Writes up to here did not wait for the target; those from here on do.
     out.frame = forwarding.lastFrame
-    if (out.role === 'primary') out.state.holding = true
+    if (out.role === 'primary') out.state.handing = true
     this.#finishIfReady(out)
   }
 
@@ -502,6 +507,11 @@ export class Moves {
     })
   }
 
+  /** What the target was sent counts as processed only because nobody waits for it any more: it may have nothing. */
+  #isWaived({ stage, ships, frame, peer }: Outgoing): boolean {
+    return ships && (stage === 'copy' || stage === 'caught up') && frame > 0 && peer.waived >= frame
+  }
+
   #finish(out: Outgoing): void {
     this.#enter(out, 'done')
     this.#end(out)
@@ -511,7 +521,7 @@ export class Moves {
       peers.send(out.initiator, { kind: 'shipEnd', bucket, done: true, reason }, now)
     }
     this.#handlers.release(out.state)
-    this.#handlers.ended(true)
+    this.#handlers.ended(true, out.peer)
   }
 
   #changeRow(out: Outgoing, done: (decided: boolean) => void): void {
@@ -544,7 +554,7 @@ export class Moves {
   #end(out: Outgoing): void {
     out.cursor?.close()
     out.state.forwarding = undefined
-    out.state.holding = false
+    out.state.handing = false
     this.#outgoing = undefined
     this.#refresh()
   }

@@ -78,6 +78,7 @@ export class Node implements Cluster {
       met: (peer) => {
         this.#membership.onMet(peer)
         this.#requests.met(peer)
+        this.#membership.beatSoon()
       },
       restarted: (peer) => {
         this.#watches.peerGone(peer)
@@ -114,7 +115,7 @@ export class Node implements Cluster {
         this.#requests.handOn(state, peer, role)
       },
       release: (state) => this.#requests.releaseHeld(state, this.#now),
-      ended: (done) => (done ? this.#balancer.wake() : this.#balancer.backOff()),
+      ended: (done, target) => (done ? this.#balancer.follow(target) : this.#balancer.backOff()),
       touch: (bucket, reason, done) => this.#rows.touch(bucket, reason, done),
       resolve: (bucket, reason, done) => this.#rows.resolve(bucket, reason, done)
     })
@@ -237,6 +238,7 @@ export class Node implements Cluster {
   /** The end of a turn: everything that was said goes out, one batch a node. */
   flush(now: number): void {
     this.#now = now
+    this.#balancer.flush()
     this.#moves.pump()
     this.#agreement.flush()
     this.#watches.flush()

@@ -372,8 +372,9 @@ export class Peers {
   #process(peer: Peer, reader: ByteReader, sent: number): void {
     const { stream } = peer
     if (sent > stream.received) {
-      // Something before this was lost; what is here will come again behind it.
-      stream.owesAck = true
+      // Something before this was lost; what is here will come again behind it. A bare acknowledgement is not answered:
+      // where both directions lack something, each would answer the other's for ever, and doubled ones ever more.
+      if (reader.remaining > 0) stream.owesAck = true
       return
     }
     let number = sent

@@ -62,8 +62,6 @@ export class Rows {
   readonly #orphanedSince = new Map<number, number>()
   /** Buckets that this node wants to start empty. */
   readonly #fresh = new Set<number>()
-  /** Buckets that are not served while somebody's attempt to take them over is brought to its end. */
-  readonly #conceded = new Set<number>()
 
   constructor(cluster: Cluster, agreement: Agreement, handlers: RowHandlers) {
     this.#cluster = cluster
@@ -123,7 +121,10 @@ export class Rows {
     const reasons: string[] = []
     for (const { register, value, reason } of decisions) {
       if (value.kind !== 'row' || register > table.mask) continue
-      if (!table.offer(register, value.row)) continue
+      if (!table.offer(register, value.row)) {
+        if (value.row.epoch === table.epochOf(register)) this.#regain(register)
+        continue
+      }
       rows.push({ bucket: register, row: value.row })
       reasons.push(reason)
     }
@@ -136,9 +137,15 @@ export class Rows {
   /** The bucket is not served until it is known whose it is. */
   concede(bucket: number): void {
     const state = this.#cluster.buckets[bucket]
-    if (state?.role !== 'primary') return
-    this.#conceded.add(bucket)
-    state.holding = true
+    if (state?.role === 'primary') state.conceded = true
+  }
+
+  /** The row was decided, perhaps as it was: what somebody attempted before will never be. */
+  #regain(bucket: number): void {
+    const state = this.#cluster.buckets[bucket]
+    if (state?.conceded !== true || this.#agreement.isPending(bucket)) return
+    state.conceded = false
+    if (!state.holding) this.#handlers.release(state)
   }
 
   send(peer: Peer): void {
@@ -163,6 +170,7 @@ export class Rows {
     for (const bucket of changed) this.#follow(bucket, 'told')
     for (const bucket of changed) {
       this.#agreement.learned(bucket, { kind: 'row', row: table.row(bucket), deposes: '' })
+      this.#regain(bucket)
     }
     if (changed.length > 0) this.#handlers.changed()
   }
@@ -262,7 +270,17 @@ export class Rows {
     outbox.event({ kind: 'split', mask, reason })
     peers.broadcast({ kind: 'rows', mask, rows: [] }, now)
     for (const state of states) this.#handlers.release(state)
+    for (const { conceded, id } of states) if (conceded) this.#concedePieces(id, old)
     this.#handlers.changed()
+  }
+
+  /** Each piece of a bucket that was conceded may still be taken over by what was begun before. */
+  #concedePieces(bucket: number, old: number): void {
+    const { mask } = this.#cluster.table
+    for (let piece = bucket; piece <= mask; piece += old + 1) {
+      this.concede(piece)
+      this.resolve(piece, 'it was split while somebody attempted to take it over')
+    }
   }
 
   #splitState(state: BucketState, old: number): void {
@@ -326,9 +344,9 @@ export class Rows {
       return true
     }
     if (state.role !== 'primary' || this.#handlers.isHandedOver(state.id)) return false
-    this.#conceded.delete(state.id)
     state.role = 'merging'
-    state.holding = false
+    state.handing = false
+    state.conceded = false
     state.setBackups([])
     this.#handlers.release(state)
     this.#handlers.merge(state)
@@ -352,10 +370,7 @@ export class Rows {
     const before = state.backups
     state.setBackups(backups.filter((peer) => peer !== undefined))
     this.#noteParting(state, was, before)
-    if (this.#conceded.delete(bucket)) {
-      state.holding = false
-      this.#handlers.release(state)
-    }
+    this.#regain(bucket)
     if (was === 'primary') return
     state.lastVersion = clock.last
     state.settledVersion = clock.last
@@ -396,12 +411,12 @@ export class Rows {
       return
     }
     const was = state.role
-    this.#conceded.delete(bucket)
     state.role = 'backup'
     state.epoch = epoch
     state.source = table.nameOf(primary)
     state.setBackups([])
-    state.holding = false
+    state.handing = false
+    state.conceded = false
     if (was === 'incoming') this.#handlers.arrived(bucket)
     if (was === 'primary') this.#handlers.release(state)
   }
@@ -424,7 +439,6 @@ export class Rows {
 
   #drop(state: BucketState): void {
     const { buckets, store } = this.#cluster
-    this.#conceded.delete(state.id)
     buckets[state.id] = undefined
     store.drop(state.id)
     state.role = 'incoming'

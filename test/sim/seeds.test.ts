@@ -54,6 +54,7 @@ const KEPT: readonly (readonly [number, RunOptions])[] = [
   [20_004, { minutes: 0.5 }],
   [20_032, { minutes: 0.5 }],
   [20_148, { minutes: 0.5 }],
+  [80_108, { minutes: 0.4 }],
   [50_021, { minutes: 0.5, restMs: 40_000 }],
   [61_022, { minutes: 0.4, restMs: 8000 }]
 ]
