@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_CONFIG } from '../../src/core/scaling/config.js'
 import { POLICIES, policyOf, type Policy } from './policies.js'
-import { averageRows, elasticReport, formatRows, runElastic, type ElasticRow } from './report.js'
+import {
+  averageRows,
+  compareTraces,
+  formatRows,
+  judgeRows,
+  runElastic,
+  type ElasticRow
+} from './report.js'
 import { awkwardDay, burstDay, smallDay, type Trace, type TraceJob } from './trace.js'
 import { parseWorkload } from './workload-format.js'
 
@@ -104,22 +111,26 @@ describe('the shipped days', () => {
     ['burst day', 'hour', burstDay],
     ['burst day', 'second', burstDay]
   ] as const)('%s by the %s: the prompt policy waits less and costs less', (_, billing, day) => {
-    const [coded, ours, prompt] = mean(day, billing)
-    expect(prompt.waitMeanMs).toBeLessThan(coded.waitMeanMs)
-    expect(prompt.waitP95Ms).toBeLessThan(coded.waitP95Ms)
-    expect(prompt.billedHours).toBeLessThan(coded.billedHours)
+    const [written, coded, ours, prompt] = mean(day, billing)
+    for (const original of [written, coded]) {
+      expect(prompt.waitMeanMs).toBeLessThan(original.waitMeanMs)
+      expect(prompt.waitP95Ms).toBeLessThan(original.waitP95Ms)
+      expect(prompt.cost).toBeLessThan(original.cost)
+    }
     expect(ours.waitMeanMs).toBeLessThan(coded.waitMeanMs)
     for (const row of [ours, prompt])
       expect(row).toMatchObject({ killed: 0, unfinished: 0, crashes: 0 })
   })
 
   test('awkward day: the original pays three times as much for jobs that nobody can help', () => {
-    const [coded, ours, prompt] = runElastic({
+    const [written, coded, ours, prompt] = runElastic({
       trace: awkwardDay(1),
       policies: POLICIES,
       billing: 'hour'
     })
-    expect(coded.billedHours).toBeGreaterThan(2.5 * ours.billedHours)
+    for (const original of [written, coded]) {
+      expect(original.billedHours).toBeGreaterThan(2.5 * ours.billedHours)
+    }
     expect(prompt.billedHours).toBeLessThan(ours.billedHours)
     for (const row of [ours, prompt])
       expect(row).toMatchObject({ killed: 0, unfinished: 0, crashes: 0 })
@@ -160,17 +171,40 @@ describe('the Standard Workload Format', () => {
     }
   })
 
-  test('is reported like the shipped days', () => {
-    const lines = elasticReport({ workload: { name: 'small.swf', text: TEXT } })
-    expect(lines[1]).toBe('3 lines of small.swf are no job that ran')
-    expect(lines).toContain('small.swf, 2 tasks, billed by the hour (seed 1)')
-    expect(lines.filter((line) => line.startsWith('prompt'))).toHaveLength(2)
+  test('is compared like the shipped days, and as far as is asked for', () => {
+    const traces = [{ name: 'small.swf', text: TEXT }]
+    const [byHour, bySecond] = compareTraces({ traces })
+    expect(byHour.title).toBe(
+      'small.swf, 3 lines are no job that ran, 2 tasks, billed by the hour (seed 1)'
+    )
+    expect(bySecond.rows.map(({ policy }) => policy)).toEqual(POLICIES.map(({ name }) => name))
+    expect(parseWorkload(TEXT, 'x', 1 / 60).trace.jobs.map(({ id }) => id)).toEqual(['2'])
   })
+})
+
+test('a sentence says whether a policy of ours is better than the text', () => {
+  const rows = runElastic({ trace: traceOf([{ tasks: 12 }]), policies: POLICIES, billing: 'hour' })
+  const change = (row: ElasticRow, waitMeanMs: number, cost: number): ElasticRow => ({
+    ...row,
+    waitMeanMs,
+    cost
+  })
+  const [written, , ours, prompt] = rows
+  expect(
+    judgeRows([
+      change(written, 6 * MINUTE, 10),
+      change(ours, 3 * MINUTE, 11),
+      change(prompt, MINUTE, 8)
+    ])
+  ).toEqual([
+    'default against document 004 as written: waits 3.0 instead of 6.0 min, costs 11.00 instead of 10.00: not better on both',
+    'prompt against document 004 as written: waits 1.0 instead of 6.0 min, costs 8.00 instead of 10.00: better on both'
+  ])
 })
 
 test('the table is aligned', () => {
   const rows = runElastic({ trace: traceOf([{ tasks: 12 }]), policies: POLICIES, billing: 'hour' })
   const lines = formatRows(rows)
-  expect(lines[0]).toMatch(/^policy +wait mean +wait p95 +host hours +billed/)
+  expect(lines[0]).toMatch(/^policy +wait mean +p95 +max +host hours +billed +cost/)
   expect(new Set(lines.map((line) => line.length)).size).toBe(1)
 })

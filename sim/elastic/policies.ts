@@ -1,5 +1,5 @@
 /**
- * What is compared: document 004 as it was coded, the same criteria made right (the default), and the
+ * What is compared: document 004 to the letter and as it was coded, the same criteria made right (the default), and the
  * prompt policy, which lets the forecast decide instead of a fixed wait.
  */
 import type { ScalingConfig } from '../../src/core/scaling/config.js'
@@ -8,7 +8,7 @@ import { decide } from '../../src/core/scaling/decide.js'
 import type { Action } from '../../src/core/scaling/decision.js'
 import type { Facts } from '../../src/core/scaling/facts.js'
 import { createHistory, remember } from '../../src/core/scaling/history.js'
-import { DEFAULT_004, decide004 } from '../../src/core/scaling/policy-004.js'
+import { decide004, decideAsWritten, DEFAULT_004 } from '../../src/core/scaling/policy-004.js'
 
 export type BillingKind = 'hour' | 'second'
 
@@ -25,7 +25,7 @@ export interface Pass {
 
 export interface Policy {
   readonly name: string
-  /** Whether a host is closed and looked at again before it is taken away. */
+  /** Whether a host that is closed is looked at again before it is taken away. */
   readonly drains: boolean
   start(limits: PolicyLimits, now: number): (facts: Facts) => Pass
 }
@@ -41,6 +41,12 @@ export const AS_CODED: Policy = {
       return pass
     }
   }
+}
+
+export const AS_WRITTEN: Policy = {
+  name: 'document 004 as written',
+  drains: false,
+  start: (limits) => (facts) => decideAsWritten(facts, { ...DEFAULT_004, ...limits })
 }
 
 export function policyOf(name: string, choose: (limits: PolicyLimits) => ScalingConfig): Policy {
@@ -64,4 +70,4 @@ export const DEFAULT_POLICY = policyOf('default', () => DEFAULT_CONFIG)
 
 export const PROMPT_POLICY = policyOf('prompt', ({ billing }) => PROMPT_CONFIG[billing])
 
-export const POLICIES: readonly Policy[] = [AS_CODED, DEFAULT_POLICY, PROMPT_POLICY]
+export const POLICIES: readonly Policy[] = [AS_WRITTEN, AS_CODED, DEFAULT_POLICY, PROMPT_POLICY]

@@ -2,8 +2,8 @@
  * Replays a trace against a policy: a scheduler that starts what fits, oldest first, hosts that take
  * minutes to boot and seconds to remove, and a pass of the policy every minute. Everything is drawn
  * from the seed and from nothing else, and hosts boot alike under every policy. Between looking and
- * acting time passes, as in life: a policy that does not close a host first can kill the job that got
- * there meanwhile, which is then counted and starts again.
+ * acting time passes, as in life: a policy that does not look again after it closed a host can kill the
+ * job that got there meanwhile, which is then counted and starts again.
  */
 import { assert } from '../../src/core/assert.js'
 import { Random } from '../../src/core/random.js'
@@ -18,6 +18,7 @@ const HOUR_MS = 3_600_000
 /** From the facts to the moment a host is closed, and from there until it is gone. */
 const CLOSE_MS = 5_000
 const REMOVE_MS = 15_000
+const FLAP_MS = 15 * 60_000
 const FINISHED_KEPT = 500
 const MASTER = 'master'
 
@@ -39,12 +40,15 @@ export interface Result {
   readonly policy: string
   readonly waitMeanMs: number
   readonly waitP95Ms: number
+  readonly waitMaxMs: number
   readonly hostHours: number
   /** Host hours as billed. */
   readonly billedHours: number
   readonly hostsMost: number
   readonly added: number
   readonly removed: number
+  /** Hosts asked for within a quarter of an hour of giving one up: paid for twice. */
+  readonly flaps: number
   readonly killed: number
   /** Tasks that could have run and had not ended by the end of the comparison. */
   readonly unfinished: number
@@ -98,6 +102,8 @@ class Replay {
   #numbers = 0
   #added = 0
   #removed = 0
+  #flaps = 0
+  #removedAt = -Infinity
   #killed = 0
   #crashes = 0
   #busyUntil = 0
@@ -276,6 +282,7 @@ class Replay {
     // A fifth more or less; the n-th host takes the same time whoever asks for it.
     const took = Math.round(bootMs * (0.8 + 0.4 * this.#random.fraction()))
     this.#added++
+    if (since - this.#removedAt < FLAP_MS) this.#flaps++
     this.#booting.set(name, since)
     this.#hostsMost = Math.max(this.#hostsMost, this.#hosts.length + this.#booting.size)
     this.#events.after(took, () => {
@@ -294,14 +301,12 @@ class Replay {
 
   #close(name: string): void {
     const host = this.#hostNamed(name)
-    if (this.#options.policy.drains) {
+    if (this.#options.policy.drains && host.used > 0) {
       // A job got there since the facts were taken: the host stays.
-      if (host.used > 0) {
-        host.open = true
-        return
-      }
-      host.open = false
+      host.open = true
+      return
     }
+    host.open = false
     this.#events.after(REMOVE_MS, () => this.#remove(host))
   }
 
@@ -315,6 +320,7 @@ class Replay {
     }
     this.#hosts.splice(this.#hosts.indexOf(host), 1)
     this.#removed++
+    this.#removedAt = this.#now
     this.#bills.push(this.#now - host.launchedAt)
     this.#schedule()
   }
@@ -377,11 +383,13 @@ class Replay {
       policy: this.#options.policy.name,
       waitMeanMs: waits.length === 0 ? 0 : sum(waits) / waits.length,
       waitP95Ms: waits.length === 0 ? 0 : waits[Math.floor(0.95 * (waits.length - 1))],
+      waitMaxMs: waits.at(-1) ?? 0,
       hostHours: sum(hours),
       billedHours: sum(byHour ? hours.map(Math.ceil) : hours),
       hostsMost: this.#hostsMost,
       added: this.#added,
       removed: this.#removed,
+      flaps: this.#flaps,
       killed: this.#killed,
       unfinished,
       crashes: this.#crashes

@@ -10,7 +10,8 @@ import type { Trace, TraceJob } from './trace.js'
 const FIELDS_MIN = 5
 const JOBS_MAX = 1_000_000
 const SECOND_MS = 1000
-const TAIL_MS = 6 * 3_600_000
+const HOUR_MS = 3_600_000
+const TAIL_MS = 6 * HOUR_MS
 
 export interface Workload {
   readonly trace: Trace
@@ -18,7 +19,8 @@ export interface Workload {
   readonly skipped: number
 }
 
-export function parseWorkload(text: string, name: string): Workload {
+/** At most the first `hoursMax` of it: public traces are months long, and a pass a minute is slow to replay. */
+export function parseWorkload(text: string, name: string, hoursMax = Infinity): Workload {
   const jobs: TraceJob[] = []
   let skipped = 0
   for (const line of text.split('\n')) {
@@ -30,7 +32,9 @@ export function parseWorkload(text: string, name: string): Workload {
   }
   jobs.sort((a, b) => a.submitMs - b.submitMs)
   const start = jobs.length === 0 ? 0 : jobs[0].submitMs
-  const shifted = jobs.map((job) => ({ ...job, submitMs: job.submitMs - start }))
+  const shifted = jobs
+    .map((job) => ({ ...job, submitMs: job.submitMs - start }))
+    .filter(({ submitMs }) => submitMs < hoursMax * HOUR_MS)
   let end = 0
   for (const { submitMs, durationMs } of shifted) end = Math.max(end, submitMs + durationMs)
   return { trace: { name, jobs: shifted, horizonMs: end + TAIL_MS }, skipped }

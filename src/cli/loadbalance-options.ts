@@ -2,8 +2,9 @@
  * The options of `loadbalance`. Document 004's names and single letters work as they did (`--max_nodes`, `-m`); their
  * values go into the policy, over what the configuration file says.
  */
+import { parseAddress, type Address } from '../config/address.js'
 import type { ScalingConfig } from '../core/scaling/config.js'
-import { DEFAULT_CONFIG } from '../core/scaling/config.js'
+import { DEFAULT_CONFIG, POLICY_NAMES } from '../core/scaling/config.js'
 import { PROVIDER_KINDS, SOURCE_KINDS } from '../elastic/settings.js'
 import {
   flag,
@@ -37,6 +38,21 @@ function number(
 
 function text(help: string, placeholder: string): Option<string | undefined> {
   const parse = (value: string): { value: string } => ({ value })
+  return { kind: 'value', help, placeholder, initial: undefined, shown: '', parse }
+}
+
+const PORT_MAX = 65_535
+
+/** A port may be 0: any free one. */
+function address(help: string, placeholder: string): Option<Address | undefined> {
+  const parse: Option<Address | undefined>['parse'] = (given) => {
+    const port = readInteger(given)
+    if (port !== undefined && port >= 0 && port <= PORT_MAX) {
+      return { value: { host: '127.0.0.1', port } }
+    }
+    const value = parseAddress(given)
+    return value === undefined ? { problem: 'must be PORT or HOST:PORT' } : { value }
+  }
   return { kind: 'value', help, placeholder, initial: undefined, shown: '', parse }
 }
 
@@ -120,6 +136,15 @@ export const LOADBALANCE_OPTIONS = {
   'dump-stats-file': text('that file, if not in the state folder', 'FILE'),
   'plot-stats': flag('draw the figures as SVG at every pass (and PNG, with rsvg-convert)'),
   'plot-output-dir': text('where the pictures go, if not to the state folder', 'FOLDER'),
+  policy: optionalChoice(
+    "document 004's criteria, or the forecast in charge (docs/elastic-policy.md)",
+    POLICY_NAMES
+  ),
+  'metrics-port': address(
+    'serve the metrics there for Prometheus, on this machine if no host is given',
+    '[HOST:]PORT'
+  ),
+  dashboard: text('the HTTP door of a node on this machine, whose dashboard is told', 'HOST:PORT'),
   'metrics-file': text(
     "the last pass as Prometheus metrics, for node_exporter's textfile collector",
     'FILE'

@@ -7,7 +7,13 @@ import { judgeAddress } from '../config/address.js'
 import { OpenClusterError } from '../errors.js'
 import { findSetupProblems } from '../elastic/setup.js'
 import { SettingsReader, type ElasticSettings } from '../elastic/settings.js'
-import { readPolicyFlags, type LoadbalanceValues } from './loadbalance-options.js'
+import {
+  LOADBALANCE_OPTIONS,
+  readPolicyFlags,
+  translateSpelling,
+  type LoadbalanceValues
+} from './loadbalance-options.js'
+import { parseOptions } from './options.js'
 
 const FILE_BYTES_MAX = 1024 * 1024
 const CLUSTER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
@@ -17,13 +23,15 @@ const DEMO_FACTS = fileURLToPath(new URL('../elastic/demo-facts.js', import.meta
 
 export interface LoadbalanceSettings {
   readonly settings: ElasticSettings
+  /** The flags of the command line over those of the file. */
+  readonly values: LoadbalanceValues
   readonly stateFolder: string
   readonly problems: readonly OpenClusterError[]
 }
 
 export function loadLoadbalanceSettings(
   cluster: string,
-  values: LoadbalanceValues,
+  flags: LoadbalanceValues,
   env: Readonly<Record<string, string | undefined>>
 ): LoadbalanceSettings {
   const problems: OpenClusterError[] = []
@@ -34,21 +42,46 @@ export function loadLoadbalanceSettings(
       `${cluster}: a cluster's name is up to 63 letters, digits, dots, dashes or underscores`
     )
   }
-  if (values.node !== undefined) {
-    const problem = judgeAddress(values.node)
-    if (problem !== undefined) complain(`--node ${values.node}: ${problem}`)
-  }
-  const path = values.config ?? env['OPENCLUSTER_CONFIG']
+  const path = flags.config ?? env['OPENCLUSTER_CONFIG']
   const found = path === undefined ? undefined : readCluster(path, cluster, complain)
   const reader = new SettingsReader()
   const read = reader.read(found ?? {}, `elastic.${cluster}`)
   for (const problem of reader.problems) complain(`${path ?? ''}: ${problem}`)
+  const where = `${path ?? ''}: elastic.${cluster}.options`
+  const values = mergeOptions(read.options, flags, (problem) => complain(`${where}: ${problem}`))
+  for (const name of ['node', 'dashboard'] as const) {
+    const problem = values[name] === undefined ? undefined : judgeAddress(values[name])
+    if (problem !== undefined) complain(`--${name} ${values[name] ?? ''}: ${problem}`)
+  }
   const settings = applyFlags(cluster, read, values)
   if (problems.length === 0) for (const problem of findSetupProblems(settings)) complain(problem)
   const stateFolder = resolve(
     values['state-dir'] ?? join(homedir(), '.opencluster', 'elastic', cluster)
   )
-  return { settings, stateFolder, problems }
+  return { settings, values, stateFolder, problems }
+}
+
+/** What stands in the file goes the way of the command line, so that there is one set of rules. */
+function mergeOptions(
+  given: Readonly<Record<string, unknown>>,
+  flags: LoadbalanceValues,
+  complain: (text: string) => unknown
+): LoadbalanceValues {
+  const argv: string[] = []
+  for (const [name, value] of Object.entries(given)) {
+    if (typeof value === 'boolean') argv.push(value ? `--${name}` : `--no-${name}`)
+    else if (typeof value === 'string' || typeof value === 'number') argv.push(`--${name}=${value}`)
+    else complain(`${name}: must be a text, a number, true or false`)
+  }
+  const {
+    values,
+    given: named,
+    problems
+  } = parseOptions(LOADBALANCE_OPTIONS, translateSpelling(argv))
+  for (const { message } of problems) complain(message)
+  if (named.has('config')) complain('config: this is the file')
+  const typed = Object.entries(flags).filter(([, value]) => value !== undefined)
+  return { ...values, ...Object.fromEntries(typed) }
 }
 
 function readCluster(path: string, cluster: string, complain: (text: string) => unknown): unknown {
@@ -90,6 +123,7 @@ function applyFlags(
       ...(node === undefined ? {} : { node })
     },
     provider: { ...provider, ...(providerKind === undefined ? {} : { kind: providerKind }) },
+    policyName: values.policy ?? settings.policyName,
     policy: { ...settings.policy, ...readPolicyFlags(values) }
   }
 }

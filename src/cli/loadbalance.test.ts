@@ -105,6 +105,43 @@ describe('the verb', () => {
     expect(JSON.parse(stdout)).toMatchObject({ actions: [{ kind: 'add', count: 1 }] })
   })
 
+  test('flags stand in the file too, by either spelling, and the command line wins', async () => {
+    const path = join(folder, 'config.json')
+    const options = { max_nodes: 1, source: 'command', 'source-command': facts(), once: true }
+    const write = (more: object): void =>
+      writeFileSync(
+        path,
+        JSON.stringify({ copies: 2, elastic: { lab: { options: { ...options, ...more } } } })
+      )
+    write({ 'dry-run': true })
+    const full = await call('bal', 'lab', '--config', path, ...common())
+    expect(full.stdout).toContain('1 host, and at most 1')
+    const more = await call('bal', 'lab', '--config', path, ...common(), '-m', '3')
+    expect(more.stdout).toContain('would add 1 host')
+    write({ max_nodes: 'many', once: 3, config: 'x', nodes: [] })
+    const wrong = await call('bal', 'lab', '--config', path, ...common())
+    expect(wrong.code).toBe(2)
+    for (const text of [
+      '--max-nodes many: must be',
+      'config: this is the file',
+      'nodes: must be'
+    ]) {
+      expect(wrong.stderr).toContain(`options: ${text}`)
+    }
+  })
+
+  test('the prompt policy asks for as many hosts as the work is worth', async () => {
+    const path = join(folder, 'facts.json')
+    const jobs = [{ id: 1, tasks: 4, submittedAt: Date.now() - 400_000 }]
+    writeFileSync(path, JSON.stringify({ hosts: [{ name: 'a', slots: 1, used: 1 }], jobs }))
+    const source = ['--source', 'command', '--source-command', `cat ${path}`]
+    const once = ['--once', '--dry-run']
+    const plain = await call('bal', 'lab', ...source, ...common(), ...once)
+    expect(plain.stdout).toContain('nothing is changed')
+    const prompt = await call('bal', 'lab', ...source, ...common(), ...once, '--policy', 'prompt')
+    expect(prompt.stdout).toContain('would add 4 hosts')
+  })
+
   test('a pass without facts fails', async () => {
     const source = ['--source', 'command', '--source-command', 'echo broken >&2; exit 3']
     const { code, stdout } = await call('bal', 'lab', ...source, ...common(), '--once')

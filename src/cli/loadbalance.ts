@@ -2,7 +2,8 @@
  * `opencluster loadbalance CLUSTER` (`bal`): the elastic load balancer, until Ctrl-C. The first Ctrl-C lets the steps
  * that run come to their end, the second one ends them; either way the next start goes on where this one stopped.
  */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { acquireLock, type Lock } from '../elastic/lock.js'
@@ -15,6 +16,7 @@ import {
   translateSpelling,
   type LoadbalanceValues
 } from './loadbalance-options.js'
+import { createObservers } from './loadbalance-observers.js'
 import { loadLoadbalanceSettings, type LoadbalanceSettings } from './loadbalance-settings.js'
 import { definePositionalVerb } from './positional.js'
 
@@ -65,27 +67,29 @@ function help(name: string, output: Output): number | Promise<number> {
 async function balance(
   name: string,
   cluster: string,
-  values: LoadbalanceValues,
+  flags: LoadbalanceValues,
   output: Output
 ): Promise<number> {
-  const loaded = loadLoadbalanceSettings(cluster, values, process.env)
+  const loaded = loadLoadbalanceSettings(cluster, flags, process.env)
   if (loaded.problems.length > 0) {
     for (const { message } of loaded.problems) {
       output.stderr.write(`opencluster ${name}: ${message}\n`)
     }
     return EXIT.usage
   }
-  const isDryRun = values['dry-run'] === true
+  const isDryRun = loaded.values['dry-run'] === true
   let lock: Lock | undefined
   if (!isDryRun) {
     mkdirSync(loaded.stateFolder, { recursive: true })
     lock = acquireLock(join(loaded.stateFolder, 'lock'))
   }
   const signals = catchSignals(output)
+  const controlFolder = mkdtempSync(join(tmpdir(), 'oc-ssh-'))
   try {
-    const isGood = await runElastic({ cluster, values, loaded, output, signals })
+    const isGood = await runElastic({ cluster, loaded, controlFolder, output, signals })
     return isGood ? EXIT.success : EXIT.failure
   } finally {
+    rmSync(controlFolder, { recursive: true, force: true })
     signals.release()
     lock?.release()
   }
@@ -122,14 +126,15 @@ function catchSignals({ stderr }: Output): Signals {
 
 interface Run {
   readonly cluster: string
-  readonly values: LoadbalanceValues
   readonly loaded: LoadbalanceSettings
+  readonly controlFolder: string
   readonly output: Output
   readonly signals: Signals
 }
 
-async function runElastic({ cluster, values, loaded, output, signals }: Run): Promise<boolean> {
-  const { settings, stateFolder } = loaded
+async function runElastic(run: Run): Promise<boolean> {
+  const { cluster, loaded, controlFolder, output, signals } = run
+  const { settings, stateFolder, values } = loaded
   const isOnce = values.once === true
   const isDryRun = values['dry-run'] === true
   const isJson = values.json === true
@@ -146,6 +151,7 @@ async function runElastic({ cluster, values, loaded, output, signals }: Run): Pr
     cluster,
     settings,
     stateFolder,
+    controlFolder,
     store,
     nodeArgv: [process.execPath, COMMAND, ...start, '--log-level', 'warn'],
     statusArgv: [process.execPath, COMMAND, 'status', '--json'],
@@ -154,25 +160,40 @@ async function runElastic({ cluster, values, loaded, output, signals }: Run): Pr
     now,
     report
   })
-  const plots = values['plot-stats'] === true
-  const history = values['dump-stats-file'] ?? join(stateFolder, 'history.csv')
-  return runLoop({
-    cluster,
-    balancer: elastic.balancer,
-    work: elastic.work,
+  const { source, provider } = settings
+  const { intervalMs, hostsMin, hostsMax } = elastic.config
+  const observers = await createObservers({
+    values,
+    stateFolder,
     store,
-    intervalMs: elastic.config.intervalMs,
-    progressMs: settings.progressMs,
-    isOnce,
-    isDryRun,
-    historyFile: plots || values['dump-stats'] === true ? history : undefined,
-    plotFolder: plots ? (values['plot-output-dir'] ?? stateFolder) : undefined,
-    metricsFile: values['metrics-file'],
-    report,
-    onDecision: isJson
-      ? (decision) => output.stdout.write(`${JSON.stringify(decision)}\n`)
-      : undefined,
-    stopping: signals.stopping,
-    abort: signals.abort
+    frame: {
+      cluster,
+      source: source.kind ?? '',
+      provider: provider.kind ?? '',
+      dryRun: isDryRun,
+      intervalMs,
+      limits: { hostsMin, hostsMax }
+    },
+    report
   })
+  try {
+    return await runLoop({
+      balancer: elastic.balancer,
+      work: elastic.work,
+      intervalMs,
+      progressMs: settings.progressMs,
+      isOnce,
+      isDryRun,
+      observers,
+      now,
+      report,
+      onDecision: isJson
+        ? (decision) => output.stdout.write(`${JSON.stringify(decision)}\n`)
+        : undefined,
+      stopping: signals.stopping,
+      abort: signals.abort
+    })
+  } finally {
+    for (const observer of observers) await observer.close?.()
+  }
 }

@@ -12,7 +12,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Decision } from '../core/scaling/decision.js'
+import { Balancer } from './balancer.js'
 import { runLoop } from './loop.js'
+import { BalancerMetrics, createMetricsFileObserver } from './metrics.js'
+import { createHistoryObserver, createPlotObserver } from './observer.js'
+import { createLocalPlace } from './place.js'
+import { createCommandProvider } from './providers/command.js'
+import type { HostRequest, Registrar } from './registrars/registrar.js'
 import { SettingsReader } from './settings.js'
 import { createElastic, findSetupProblems, type Elastic } from './setup.js'
 import { StateStore } from './state-store.js'
@@ -234,6 +240,114 @@ describe('a pass', () => {
   })
 })
 
+describe('a host that the others can do without', () => {
+  const policy = {
+    consolidate: true,
+    billing: { kind: 'second', idleMs: 10 * MINUTE_MS },
+    cooldownDownMs: 0,
+    addPerPass: 5
+  }
+  const running = (id: string, host: string): object => ({
+    id,
+    state: 'running',
+    slots: 1,
+    submittedAt: now - 20 * MINUTE_MS,
+    startedAt: now - 10 * MINUTE_MS,
+    hosts: [{ host, slots: 1 }]
+  })
+  const hosts = ['node001', 'node002', 'node003'].map((name) => ({ name, slots: 2, used: 0 }))
+  const [first, second, third] = hosts
+
+  test('is closed, opened again when it is needed, and not removed with its job', async () => {
+    launch('node001', 'node002', 'node003')
+    const busy = { ...first, used: 1 }
+    answer([busy, second, third], [running('1', 'node001')])
+    const { balancer, store } = create({ policy })
+    await balancer.pass(signal)
+    expect(store.find('node001')?.phase).toBe('closed')
+    expect(lines.join('\n')).toContain('node001: closed to new jobs')
+
+    now += MINUTE_MS
+    const full = [busy, { ...second, used: 2 }, { ...third, used: 2 }]
+    const jobs = [running('1', 'node001'), waiting('9', 0)]
+    answer(full, jobs)
+    const { decision } = await balancer.pass(signal)
+    expect(decision?.actions).toMatchObject([{ kind: 'open', host: 'node001' }])
+    expect(store.find('node001')?.phase).toBe('serving')
+    expect(lines.join('\n')).toContain('node001: opened again')
+    expect(machines()).toEqual(['node001', 'node002', 'node003'])
+  })
+
+  test('goes when its job has ended', async () => {
+    launch('node001', 'node002', 'node003')
+    answer([{ ...first, used: 1 }, second, third], [running('1', 'node001')])
+    const { balancer } = create({ policy })
+    await balancer.pass(signal)
+    now += MINUTE_MS
+    answer(hosts, [])
+    await balancer.pass(signal)
+    expect(machines()).toEqual(['node002', 'node003'])
+  })
+})
+
+describe('what was closed', () => {
+  /** A scheduler that only knows which hosts it was told to close. */
+  class Doors implements Registrar {
+    readonly label = 'doors'
+    readonly closed = new Set<string>()
+    refuses = false
+    register = (): Promise<void> => Promise.resolve()
+    checkJoined = (): Promise<boolean> => Promise.resolve(true)
+    countJobs = (): Promise<number> => Promise.resolve(1)
+    deregister = (): Promise<void> => Promise.resolve()
+    close({ name }: HostRequest): Promise<void> {
+      if (this.refuses) return Promise.reject(new Error('not now'))
+      this.closed.add(name)
+      return Promise.resolve()
+    }
+    open({ name }: HostRequest): Promise<void> {
+      this.closed.delete(name)
+      return Promise.resolve()
+    }
+  }
+
+  test('is closed again by the next balancer, until the scheduler has taken it', async () => {
+    const doors = new Doors()
+    const { store, config, work } = create()
+    store.put({ name: 'node001', phase: 'closed', reason: 'spare', since: now })
+    const busy = { role: 'worker', state: 'ready', slots: 2, used: 1, queues: [] } as const
+    const facts = { at: now, hosts: [{ name: 'node001', ...busy }], jobs: [], finished: [] }
+    const balancer = new Balancer({
+      source: { label: 'here', read: () => Promise.resolve({ facts, notes: [] }) },
+      provider: createCommandProvider(
+        { add: 'true', remove: 'true' },
+        {
+          placeOf: () => createLocalPlace(),
+          cluster: 'lab',
+          timeoutMs: 1000
+        }
+      ),
+      registrar: doors,
+      store,
+      work,
+      config,
+      names: { prefix: 'node', digits: 3 },
+      pricePerHour: undefined,
+      isDryRun: false,
+      isExplaining: false,
+      now: () => now,
+      report: (line) => lines.push(line)
+    })
+    doors.refuses = true
+    await balancer.pass(signal)
+    expect(lines.join('\n')).toContain('node001: cannot be closed: not now')
+    doors.refuses = false
+    await balancer.pass(signal)
+    expect([...doors.closed]).toEqual(['node001'])
+    expect(store.find('node001')?.phase).toBe('closed')
+  })
+})
+
 test('a host that is switched off is started again before a new one is launched', async () => {
   launch('node001')
   const policy = { removal: 'stop', cooldownDownMs: 0 }
@@ -274,18 +388,22 @@ test('the loop goes on after bad passes, and keeps figures and pictures', async 
   const elastic = create({ onLine: () => writeFileSync(file, good) })
   const stopping = new AbortController()
   const decisions: Decision[] = []
+  const history = join(folder, 'history.csv')
+  const metrics = new BalancerMetrics('lab', elastic.store)
   await runLoop({
-    cluster: 'lab',
     balancer: elastic.balancer,
     work: elastic.work,
-    store: elastic.store,
     intervalMs: 10,
     progressMs: 5,
     isOnce: false,
     isDryRun: false,
-    historyFile: join(folder, 'history.csv'),
-    plotFolder: join(folder, 'plots'),
-    metricsFile: join(folder, 'metrics.prom'),
+    observers: [
+      metrics,
+      createHistoryObserver(history, elastic.store),
+      createPlotObserver(history, join(folder, 'plots')),
+      createMetricsFileObserver(join(folder, 'metrics.prom'), metrics)
+    ],
+    now: () => now,
     report: (line) => lines.push(line),
     onDecision: (decision) => {
       decisions.push(decision)
@@ -296,7 +414,7 @@ test('the loop goes on after bad passes, and keeps figures and pictures', async 
     abort: signal
   })
   expect(lines[0]).toContain('not whole JSON')
-  const rows = readFileSync(join(folder, 'history.csv'), 'utf8').trim().split('\n')
+  const rows = readFileSync(history, 'utf8').trim().split('\n')
   expect(rows).toHaveLength(4)
   expect(rows[0]).toMatch(/^time,hosts,/)
   expect(rows.every((row) => row.split(',').length === rows[0].split(',').length)).toBe(true)

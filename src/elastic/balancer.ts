@@ -10,11 +10,11 @@ import type { Facts } from '../core/scaling/facts.js'
 import { remember } from '../core/scaling/history.js'
 import type { ScalingConfig } from '../core/scaling/config.js'
 import { composeFacts } from './compose-facts.js'
-import { beginRemoving, createRecord, type HostRecord } from './host-record.js'
+import { beginRemoving, createRecord, settle, type HostRecord } from './host-record.js'
 import { chooseName, type NameForm } from './host-name.js'
 import type { Machine, Provider } from './providers/provider.js'
 import { reconcile } from './reconcile.js'
-import type { Registrar } from './registrars/registrar.js'
+import type { HostRequest, Registrar } from './registrars/registrar.js'
 import type { Source } from './sources/source.js'
 import type { StateStore } from './state-store.js'
 import type { Work } from './work.js'
@@ -40,11 +40,13 @@ export interface PassResult {
   /** Undefined when there were no facts to decide on. */
   readonly decision: Decision | undefined
   readonly facts: Facts | undefined
+  /** Why there were no facts. */
+  readonly problem: string | undefined
   /** The cluster was ended: there is nothing left to balance. */
   readonly isEnded: boolean
 }
 
-const NOTHING: PassResult = { decision: undefined, facts: undefined, isEnded: false }
+const NOTHING = { decision: undefined, facts: undefined, isEnded: false } as const
 const HOUR_MS = 3_600_000
 const REPEATED_AFTER_MS = 10 * 60_000
 
@@ -52,6 +54,7 @@ export class Balancer {
   readonly #options: BalancerOptions
   #lastPassAt: number | undefined
   #hopeless: ReadonlySet<string> = new Set()
+  #isClosedAgain = false
   #said = { line: '', at: -Infinity }
 
   constructor(options: BalancerOptions) {
@@ -64,10 +67,10 @@ export class Balancer {
     try {
       facts = await this.#readFacts(signal)
     } catch (error) {
-      if (signal.aborted) return NOTHING
+      if (signal.aborted) return { ...NOTHING, problem: 'it was stopped' }
       const why = error instanceof Error ? error.message : String(error)
       this.#reportOnce(`nothing is changed: ${why}`, now())
-      return NOTHING
+      return { ...NOTHING, problem: why }
     }
     const decision = decide(facts, config, store.state.history, now())
     if (isExplaining) for (const line of explainDecision(decision)) report(line)
@@ -78,11 +81,12 @@ export class Balancer {
     if (isDryRun) {
       if (!isExplaining)
         for (const action of decision.actions) report(`would ${explainAction(action)}`)
-      return { decision, facts, isEnded: false }
+      return { decision, facts, problem: undefined, isEnded: false }
     }
     this.#remember(facts, decision)
+    if (decision.statistics !== undefined) await this.#closeAgain(signal)
     const isEnded = await this.#act(decision.actions, facts, signal)
-    return { decision, facts, isEnded }
+    return { decision, facts, problem: undefined, isEnded }
   }
 
   /** The same line again and again says nothing; now and then it says that the balancer lives. */
@@ -155,6 +159,7 @@ export class Balancer {
     for (const action of actions) {
       if (action.kind === 'add') this.#beginAdding(action.count, action.start, action.reason, facts)
       else if (action.kind === 'drain') await this.#close(action.host, action.reason, signal)
+      else if (action.kind === 'open') await this.#open(action.host, action.reason, signal)
       else if (action.kind === 'shutdown') {
         if (provider.shutdown === undefined) {
           report(`the cluster could end (${action.reason}), but the provider cannot end the master`)
@@ -214,16 +219,52 @@ export class Balancer {
     report(`${record.name}: to be removed, ${action.reason}`)
   }
 
+  /** Written down first: one that dies in between is closed again by the next balancer. */
   async #close(name: string, reason: string, signal: AbortSignal): Promise<void> {
     const { store, registrar, report } = this.#options
-    const record: HostRecord | undefined = store.find(name)
+    const record = store.find(name)
     if (record?.phase !== 'serving') return
+    store.put({ ...record, phase: 'closed', reason })
     try {
-      await registrar?.close({ name, address: record.address, isDead: false }, signal)
-      store.put({ ...record, phase: 'closed', reason })
+      await registrar?.close(toRequest(record), signal)
       report(`${name}: closed to new jobs, ${reason}`)
     } catch (error) {
+      store.put(record)
       report(`${name}: cannot be closed: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
+
+  /** It is needed after all. One that is being removed is opened by its own steps, if a job is there. */
+  async #open(name: string, reason: string, signal: AbortSignal): Promise<void> {
+    const { store, registrar, report, now } = this.#options
+    const record = store.find(name)
+    if (record?.phase !== 'closed') return
+    try {
+      await registrar?.open(toRequest(record), signal)
+      store.put(settle(record, 'serving', now()))
+      report(`${name}: opened again, ${reason}`)
+    } catch (error) {
+      report(`${name}: cannot be opened: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+
+  /** Once after the start: a balancer that was killed may have written down what it did not do. */
+  async #closeAgain(signal: AbortSignal): Promise<void> {
+    const { store, registrar, report } = this.#options
+    if (this.#isClosedAgain || registrar === undefined) return
+    this.#isClosedAgain = true
+    for (const record of store.records.filter(({ phase }) => phase === 'closed')) {
+      try {
+        await registrar.close(toRequest(record), signal)
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error)
+        report(`${record.name}: cannot be closed: ${why}`)
+        this.#isClosedAgain = false
+      }
+    }
+  }
+}
+
+function toRequest({ name, address }: HostRecord): HostRequest {
+  return { name, address, isDead: false }
 }

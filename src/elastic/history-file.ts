@@ -2,7 +2,16 @@
  * The history of a cluster as CSV with a header, a line a pass, only ever appended to. Times are ISO 8601 in UTC and
  * durations are seconds, so that any spreadsheet reads it. A file with another header is left alone and not mixed.
  */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  statSync
+} from 'node:fs'
 import { dirname } from 'node:path'
 import type { Decision, Statistics } from '../core/scaling/decision.js'
 
@@ -37,6 +46,7 @@ const COUNTED = HISTORY_COLUMNS.filter((name) => name !== 'time')
 const HEADER = HISTORY_COLUMNS.join(',')
 /** About three months of passes a minute are drawn. */
 const ROWS_READ_MAX = 130_000
+const FIRST_LINE_BYTES = 4096
 const FILE_BYTES_MAX = 256 * 1024 * 1024
 
 export function describePass(
@@ -49,7 +59,7 @@ export function describePass(
   let [added, removed] = [0, 0]
   for (const action of decision.actions) {
     if (action.kind === 'add') added += action.count
-    else if (action.kind !== 'drain') removed++
+    else if (action.kind === 'remove' || action.kind === 'stop') removed++
   }
   return {
     at: decision.at,
@@ -88,7 +98,14 @@ export function appendHistory(path: string, row: HistoryRow): void {
 }
 
 function readFirstLine(path: string): string {
-  return readFileSync(path, 'utf8').slice(0, 4096).split('\n')[0]
+  const start = Buffer.alloc(FIRST_LINE_BYTES)
+  const file = openSync(path, 'r')
+  try {
+    const length = readSync(file, start, 0, start.length, 0)
+    return start.toString('utf8', 0, length).split('\n')[0]
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** Lines that were cut by a crash are passed over. */

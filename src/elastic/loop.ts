@@ -4,26 +4,20 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Decision } from '../core/scaling/decision.js'
-import type { Balancer, PassResult } from './balancer.js'
-import { appendHistory, describePass } from './history-file.js'
-import { formatMetrics, writeMetrics } from './metrics-file.js'
-import { writePlots } from './plot-files.js'
-import type { StateStore } from './state-store.js'
+import type { Balancer } from './balancer.js'
+import type { Observer } from './observer.js'
 import type { Work } from './work.js'
 
 export interface LoopOptions {
-  readonly cluster: string
   readonly balancer: Balancer
   readonly work: Work
-  readonly store: StateStore
   readonly intervalMs: number
   /** How often hosts on their way are looked at. */
   readonly progressMs: number
   readonly isOnce: boolean
   readonly isDryRun: boolean
-  readonly historyFile: string | undefined
-  readonly plotFolder: string | undefined
-  readonly metricsFile: string | undefined
+  readonly observers: readonly Observer[]
+  readonly now: () => number
   readonly report: (line: string) => void
   readonly onDecision?: ((decision: Decision) => unknown) | undefined
   /** No new pass and no new step. */
@@ -31,6 +25,9 @@ export interface LoopOptions {
   /** End what runs, too. */
   readonly abort: AbortSignal
 }
+
+/** A pass that met a defect has said so already. */
+const DEFECT = { decision: undefined, facts: undefined, problem: 'the pass met a defect' } as const
 
 /** False when the only pass of `--once` had no facts. */
 export async function runLoop(options: LoopOptions): Promise<boolean> {
@@ -43,9 +40,9 @@ export async function runLoop(options: LoopOptions): Promise<boolean> {
     const isGood = result?.decision?.statistics !== undefined
     if (!isGood) failedPasses++
     if (result?.decision !== undefined) options.onDecision?.(result.decision)
-    if (result !== undefined && !isDryRun) {
-      await guard(report, () => record(options, result, failedPasses))
-    }
+    const { decision, facts, problem } = result ?? DEFECT
+    const pass = { at: options.now(), decision, facts, problem, failedPasses }
+    await tellAll(options, (observer) => observer.observe(pass, abort))
     if (result?.isEnded === true) return true
     const until = startedAt + intervalMs
     if (isDryRun && isOnce) return isGood
@@ -55,7 +52,9 @@ export async function runLoop(options: LoopOptions): Promise<boolean> {
       const pause = Math.max(1, until - performance.now())
       await wait(isWorking ? Math.min(pause, options.progressMs) : pause, stopping)
       // Asked to stop, it begins nothing.
-      if (isWorking) await guard(report, () => work.advance(abort))
+      if (!isWorking) continue
+      await guard(report, () => work.advance(abort))
+      await tellAll(options, (observer) => observer.progress?.(abort))
     }
     if (isOnce || stopping.aborted) return isGood
   }
@@ -83,15 +82,16 @@ async function wait(ms: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function record(options: LoopOptions, result: PassResult, failed: number): Promise<void> {
-  const { historyFile, plotFolder, metricsFile, store, cluster, abort } = options
-  const { decision, facts } = result
-  if (decision?.statistics === undefined || facts === undefined) return
-  const perHour = facts.hosts.reduce((sum, { pricePerHour = 0 }) => sum + pricePerHour, 0)
-  const row = describePass(decision, decision.statistics, { perHour, total: store.state.cost })
-  if (historyFile !== undefined) appendHistory(historyFile, row)
-  if (metricsFile !== undefined) writeMetrics(metricsFile, formatMetrics(cluster, row, failed))
-  if (plotFolder !== undefined && historyFile !== undefined) {
-    await writePlots({ historyFile, folder: plotFolder, signal: abort })
+/** One after the other: some read what the one before has written. */
+async function tellAll(
+  { observers, report }: LoopOptions,
+  tell: (observer: Observer) => Promise<void> | void
+): Promise<void> {
+  for (const observer of observers) {
+    try {
+      await tell(observer)
+    } catch (error) {
+      report(`not written down: ${error instanceof Error ? error.message : String(error)}`)
+    }
   }
 }

@@ -23,11 +23,17 @@ export interface SshOptions {
   readonly identityFile?: string | undefined
   /** Further options as `ssh -o` takes them, such as `UserKnownHostsFile=FILE`. */
   readonly options?: readonly string[] | undefined
+  /** A private folder for the sockets of connections that are used again; none: a connection a command. */
+  readonly controlFolder?: string | undefined
 }
 
 /** ssh's own exit code for a connection that failed; the program there can hardly have used it. */
 const SSH_FAILED = 255
 const CONNECT_SECONDS_MAX = 10
+/** A connection that nobody uses for so long ends by itself. */
+const PERSIST_SECONDS = 30
+/** The socket's name has 40 letters, for a moment 17 more, and a path at most about 104. */
+const CONTROL_FOLDER_LENGTH_MAX = 45
 
 export function createLocalPlace(env: Readonly<Record<string, string>> = {}): Place {
   return {
@@ -62,10 +68,19 @@ export function buildSshCommand(
     ...['-o', 'BatchMode=yes', '-o', `ConnectTimeout=${CONNECT_SECONDS_MAX}`],
     ...['-o', 'ServerAliveInterval=5', '-o', 'ServerAliveCountMax=3'],
     ...options.flatMap((option) => ['-o', option]),
+    // After the user's own: what is given first counts.
+    ...controlOptions(ssh).flatMap((option) => ['-o', option]),
     ...(port === undefined ? [] : ['-p', String(port)]),
     ...(identityFile === undefined ? [] : ['-i', identityFile]),
     ...['--', target, words.map(quoteWord).join(' ')]
   ]
+}
+
+/** A pass asks half a dozen questions; shaking hands for each one costs more than all of them. */
+function controlOptions({ controlFolder }: SshOptions): string[] {
+  if (controlFolder === undefined || controlFolder.length > CONTROL_FOLDER_LENGTH_MAX) return []
+  const path = `ControlPath=${controlFolder}/%C`
+  return ['ControlMaster=auto', path, `ControlPersist=${PERSIST_SECONDS}`]
 }
 
 /** For a POSIX shell: nothing inside single quotes means anything but the single quote itself. */

@@ -14,57 +14,24 @@ interface Plot {
   readonly lines: readonly { readonly column: Counted; readonly label: string }[]
 }
 
-export const PLOTS: readonly Plot[] = [
-  {
-    file: 'queued',
-    title: 'Waiting tasks',
-    unit: '',
-    lines: [
-      { column: 'queued', label: 'waiting' },
-      { column: 'helpable', label: 'a host would help' }
-    ]
-  },
-  {
-    file: 'running',
-    title: 'Running jobs',
-    unit: '',
-    lines: [{ column: 'running', label: 'running' }]
-  },
-  {
-    file: 'hosts',
-    title: 'Hosts',
-    unit: '',
-    lines: [
-      { column: 'hosts', label: 'hosts' },
-      { column: 'booting', label: 'booting' },
-      { column: 'unready', label: 'unready' }
-    ]
-  },
-  {
-    file: 'wait',
-    title: 'Waiting time',
-    unit: 's',
-    lines: [
-      { column: 'oldest_wait_s', label: 'oldest' },
-      { column: 'mean_wait_s', label: 'mean' }
-    ]
-  },
-  {
-    file: 'duration',
-    title: 'Mean duration of jobs',
-    unit: 's',
-    lines: [{ column: 'mean_duration_s', label: 'mean' }]
-  },
-  {
-    file: 'cost',
-    title: 'Cost',
-    unit: '',
-    lines: [
-      { column: 'cost', label: 'so far' },
-      { column: 'cost_per_hour', label: 'an hour' }
-    ]
-  }
-]
+type Labels = Readonly<Partial<Record<Counted, string>>>
+
+/** By the name of its file: the title, the unit, and a line a column. */
+const TABLE: Readonly<Record<string, readonly [title: string, unit: string, lines: Labels]>> = {
+  queued: ['Waiting tasks', '', { queued: 'waiting', helpable: 'a host would help' }],
+  running: ['Running jobs', '', { running: 'running' }],
+  hosts: ['Hosts', '', { hosts: 'hosts', booting: 'booting', unready: 'unready' }],
+  wait: ['Waiting time', 's', { oldest_wait_s: 'oldest', mean_wait_s: 'mean' }],
+  duration: ['Mean duration of jobs', 's', { mean_duration_s: 'mean' }],
+  cost: ['Cost', '', { cost: 'so far', cost_per_hour: 'an hour' }]
+}
+
+export const PLOTS: readonly Plot[] = Object.entries(TABLE).map(([file, [title, unit, labels]]) => {
+  const lines = Object.entries(labels).map(([column, label]) => {
+    return { column: column as Counted, label }
+  })
+  return { file, title, unit, lines }
+})
 
 const [WIDTH, HEIGHT] = [800, 320]
 const MARGIN = { left: 70, right: 20, top: 40, bottom: 50 }

@@ -3,15 +3,16 @@
  * that is wrong is said at once, each with its place; a key that is not known is wrong, because a misspelt limit would
  * be no limit.
  */
-import { DEFAULT_CONFIG, type ScalingConfig } from '../core/scaling/config.js'
+import { DEFAULT_CONFIG, type PolicyName, type ScalingConfig } from '../core/scaling/config.js'
 import { HOOK_PLACES, type Hook, type HookPlace } from './hooks.js'
 import type { SshOptions } from './place.js'
 import type { CommandHooks } from './providers/command.js'
+import type { Ec2Settings } from './providers/ec2.js'
 import type { PoolMachine } from './providers/ssh.js'
 import { STAGE_NAMES, type Stages } from './work.js'
 
 export const SOURCE_KINDS = ['sge', 'slurm', 'command', 'opencluster'] as const
-export const PROVIDER_KINDS = ['process', 'command', 'ssh'] as const
+export const PROVIDER_KINDS = ['process', 'command', 'ssh', 'ec2'] as const
 export const SCHEDULER_KINDS = ['sge', 'slurm', 'none'] as const
 
 export interface SourceSettings {
@@ -26,6 +27,8 @@ export interface SourceSettings {
   readonly node?: string
   readonly bytesPerNode?: number
   readonly itemsPerNode?: number
+  /** A second. */
+  readonly operationsPerNode?: number
 }
 
 export interface ProviderSettings {
@@ -38,6 +41,7 @@ export interface ProviderSettings {
   readonly release?: string
   readonly claimFolder?: string
   readonly timeoutMs?: number
+  readonly ec2?: Ec2Settings
 }
 
 export interface SchedulerSettings {
@@ -59,7 +63,10 @@ export interface ElasticSettings {
   readonly settleMs: number
   readonly retryMs: number
   readonly progressMs: number
+  readonly policyName: PolicyName
   readonly policy: Partial<ScalingConfig>
+  /** Flags of `loadbalance` by name; the ones on the command line win. */
+  readonly options: Readonly<Record<string, unknown>>
 }
 
 export class SettingsReader {
@@ -77,7 +84,8 @@ export class SettingsReader {
       'settleMs',
       'retryMs',
       'progressMs',
-      'policy'
+      'policy',
+      'options'
     ])
     const names = this.#object(all['names'], `${where}.names`, ['prefix', 'digits'])
     const hostSsh = this.#object(all['hostSsh'], `${where}.hostSsh`, [...SSH_KEYS, 'user'])
@@ -98,13 +106,19 @@ export class SettingsReader {
       settleMs: this.#number(all['settleMs'], `${where}.settleMs`, DAY_MS) ?? 5000,
       retryMs: this.#number(all['retryMs'], `${where}.retryMs`, DAY_MS) ?? 15_000,
       progressMs: this.#number(all['progressMs'], `${where}.progressMs`, DAY_MS) ?? 3000,
-      policy: this.readPolicy(all['policy'], `${where}.policy`)
+      policyName: 'default',
+      policy: this.readPolicy(all['policy'], `${where}.policy`),
+      options: isObject(all['options']) ? all['options'] : this.#object(all['options'], where, [])
     }
   }
 
   #source(value: unknown, where: string): SourceSettings {
     const keys = ['kind', 'command', 'ssh', 'env', 'master', 'timeoutMs', 'accountingEveryMs']
-    const source = this.#object(value, where, [...keys, 'node', 'bytesPerNode', 'itemsPerNode'])
+    const loads = ['bytesPerNode', 'itemsPerNode', 'operationsPerNode'] as const
+    const source = this.#object(value, where, [...keys, 'node', ...loads])
+    const load = Object.fromEntries(
+      loads.map((name) => [name, this.#number(source[name], `${where}.${name}`)])
+    )
     const env = source['env'] === undefined ? undefined : this.#texts(source['env'], `${where}.env`)
     return compact({
       kind: this.#choice(source['kind'], `${where}.kind`, SOURCE_KINDS),
@@ -115,15 +129,15 @@ export class SettingsReader {
       timeoutMs: this.#number(source['timeoutMs'], `${where}.timeoutMs`, DAY_MS),
       accountingEveryMs: this.#number(source['accountingEveryMs'], `${where}.accountingEveryMs`),
       node: this.#text(source['node'], `${where}.node`),
-      bytesPerNode: this.#number(source['bytesPerNode'], `${where}.bytesPerNode`),
-      itemsPerNode: this.#number(source['itemsPerNode'], `${where}.itemsPerNode`)
+      ...load
     })
   }
 
   #provider(value: unknown, where: string): ProviderSettings {
     const hookNames = ['add', 'wait', 'remove', 'list', 'stop', 'start', 'shutdown'] as const
     const keys = ['kind', 'argv', 'readyPattern', 'pool', 'prepare', 'release', 'claimFolder']
-    const provider = this.#object(value, where, [...keys, 'timeoutMs', ...hookNames])
+    const known = [...keys, 'timeoutMs', ...hookNames, ...EC2_KEYS]
+    const provider = this.#object(value, where, known)
     const given = Object.fromEntries(hookNames.map((name) => [name, provider[name]]))
     const pattern = this.#text(provider['readyPattern'], `${where}.readyPattern`)
     try {
@@ -140,7 +154,32 @@ export class SettingsReader {
       prepare: this.#text(provider['prepare'], `${where}.prepare`),
       release: this.#text(provider['release'], `${where}.release`),
       claimFolder: this.#text(provider['claimFolder'], `${where}.claimFolder`),
-      timeoutMs: this.#number(provider['timeoutMs'], `${where}.timeoutMs`, DAY_MS)
+      timeoutMs: this.#number(provider['timeoutMs'], `${where}.timeoutMs`, DAY_MS),
+      ec2: provider['kind'] === 'ec2' ? this.#ec2(provider, where) : undefined
+    })
+  }
+
+  #ec2(provider: Readonly<Record<string, unknown>>, where: string): Ec2Settings {
+    const text = (name: string): string | undefined =>
+      this.#text(provider[name], `${where}.${name}`)
+    const { securityGroups, tags, spot } = provider
+    if (spot !== undefined && typeof spot !== 'boolean') {
+      this.problems.push(`${where}.spot: must be true or false`)
+    }
+    return compact({
+      region: text('region'),
+      endpoint: text('endpoint'),
+      image: text('image') ?? this.#missing(`${where}.image`),
+      instanceType: text('instanceType') ?? this.#missing(`${where}.instanceType`),
+      subnet: text('subnet'),
+      securityGroups: this.#words(securityGroups, `${where}.securityGroups`),
+      keyName: text('keyName'),
+      instanceProfile: text('instanceProfile'),
+      userData: text('userData'),
+      tags: tags === undefined ? undefined : this.#texts(tags, `${where}.tags`),
+      spot: spot === true ? true : undefined,
+      spotPriceMax: this.#number(provider['spotPriceMax'], `${where}.spotPriceMax`),
+      ready: this.#choice(provider['ready'], `${where}.ready`, EC2_READY)
     })
   }
 
@@ -296,6 +335,11 @@ export class SettingsReader {
   }
 }
 
+const EC2_READY = ['checked', 'running'] as const
+const EC2_KEYS = [
+  ...['region', 'endpoint', 'image', 'instanceType', 'subnet', 'securityGroups', 'keyName'],
+  ...['instanceProfile', 'userData', 'tags', 'spot', 'spotPriceMax', 'ready']
+]
 const DAY_MS = 24 * 3_600_000
 const SSH_KEYS = ['target', 'port', 'identityFile', 'options'] as const
 const HOST_PREFIX = /^[a-z][a-z0-9-]{0,40}$/
@@ -310,6 +354,10 @@ function compact<T extends object>(value: T): Compact<T> {
   return Object.fromEntries(
     Object.entries(value).filter(([, given]) => given !== undefined)
   ) as Compact<T>
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function describeKind(model: unknown): string {

@@ -1,10 +1,11 @@
 /** Puts the parts together as the settings say: where commands run, who is asked, who launches, who is told. */
-import { DEFAULT_CONFIG, findBadSetting, type ScalingConfig } from '../core/scaling/config.js'
+import { composeConfig, findBadSetting, type ScalingConfig } from '../core/scaling/config.js'
 import { join } from 'node:path'
 import { Balancer } from './balancer.js'
 import type { HookContext, HookHost, HookPlace } from './hooks.js'
 import { createLocalPlace, createSshPlace, type Place } from './place.js'
 import { createCommandProvider } from './providers/command.js'
+import { Ec2Provider } from './providers/ec2.js'
 import { ProcessProvider } from './providers/process.js'
 import type { Provider } from './providers/provider.js'
 import { SshProvider } from './providers/ssh.js'
@@ -24,6 +25,8 @@ export interface SetupOptions {
   readonly cluster: string
   readonly settings: ElasticSettings
   readonly stateFolder: string
+  /** For the sockets of ssh; whoever made it takes it away. */
+  readonly controlFolder?: string | undefined
   readonly store: StateStore
   /** For the provider `process` without words of its own: a node of the data cluster. */
   readonly nodeArgv: readonly string[]
@@ -56,12 +59,10 @@ export function findSetupProblems(settings: ElasticSettings): string[] {
   if (source.kind === 'command' && source.command === undefined) {
     problems.push('source.command: the program that prints the facts is missing')
   }
-  if (
-    source.kind === 'opencluster' &&
-    source.bytesPerNode === undefined &&
-    source.itemsPerNode === undefined
-  ) {
-    problems.push('source: bytesPerNode or itemsPerNode is missing')
+  const { bytesPerNode, itemsPerNode, operationsPerNode } = source
+  const loads = [bytesPerNode, itemsPerNode, operationsPerNode]
+  if (source.kind === 'opencluster' && !loads.some((load) => load !== undefined && load > 0)) {
+    problems.push('source: bytesPerNode, itemsPerNode or operationsPerNode is missing')
   }
   if (provider.kind === undefined) problems.push('provider.kind: who has the machines is not said')
   if (provider.kind === 'command') {
@@ -78,18 +79,18 @@ export function findSetupProblems(settings: ElasticSettings): string[] {
   ) {
     problems.push('scheduler.slots: how many slots a new host has is not said')
   }
-  const bad = findBadSetting({ ...DEFAULT_CONFIG, ...policy })
+  const bad = findBadSetting(composeConfig(settings.policyName, policy))
   if (bad !== undefined) problems.push(`policy: ${bad}`)
   return problems
 }
 
 export function createElastic(options: SetupOptions): Elastic {
   const { settings, store, now, report, isDryRun, isExplaining } = options
-  const master = createMasterPlace(settings)
+  const master = createMasterPlace(options)
   const { provider, hooks } = createProvider(options, master)
   const source = createSource(options, master)
   const registrar = createRegistrar(settings, master)
-  const config = { ...DEFAULT_CONFIG, ...settings.policy }
+  const config = composeConfig(settings.policyName, settings.policy)
   const { steps: stages, settleMs, retryMs, names, pricePerHour } = settings
   const work = new Work({
     store,
@@ -119,12 +120,13 @@ export function createElastic(options: SetupOptions): Elastic {
   return { balancer, work, config }
 }
 
-function createMasterPlace({ source: { ssh, env } }: ElasticSettings): Place {
-  return ssh === undefined ? createLocalPlace(env) : createSshPlace(ssh, env)
+function createMasterPlace({ settings, controlFolder }: SetupOptions): Place {
+  const { ssh, env } = settings.source
+  return ssh === undefined ? createLocalPlace(env) : createSshPlace({ ...ssh, controlFolder }, env)
 }
 
 function createSource({ settings, statusArgv }: SetupOptions, place: Place): Source {
-  const { kind, master, ssh, command = [], node, bytesPerNode, itemsPerNode } = settings.source
+  const { kind, master, ssh, command = [], node, ...source } = settings.source
   const timeoutMs = settings.source.timeoutMs ?? SOURCE_TIMEOUT_MS
   const isRemote = ssh !== undefined
   switch (kind) {
@@ -136,7 +138,9 @@ function createSource({ settings, statusArgv }: SetupOptions, place: Place): Sou
       return new SlurmSource({ place, master, timeoutMs, isRemote })
     case 'opencluster': {
       const argv = node === undefined ? statusArgv : [...statusArgv, '--node', node]
-      return new OpenClusterSource({ place, argv, timeoutMs, bytesPerNode, itemsPerNode })
+      const { bytesPerNode, itemsPerNode, operationsPerNode } = source
+      const loads = { bytesPerNode, itemsPerNode, operationsPerNode }
+      return new OpenClusterSource({ place, argv, timeoutMs, ...loads })
     }
     default:
       return new CommandSource({ place, argv: command, timeoutMs })
@@ -147,8 +151,12 @@ function createProvider(
   options: SetupOptions,
   master: Place
 ): { provider: Provider; hooks: HookContext } {
-  const { cluster, settings, stateFolder, nodeArgv, now } = options
-  const { kind, hooks: given, argv, readyPattern, pool = [], prepare, release } = settings.provider
+  const { cluster, settings, stateFolder, controlFolder, nodeArgv, now } = options
+  const { kind, hooks: given, argv, readyPattern, prepare, release } = settings.provider
+  const pool = (settings.provider.pool ?? []).map((one) => ({
+    ...one,
+    ssh: { ...one.ssh, controlFolder }
+  }))
   const timeoutMs = settings.provider.timeoutMs ?? PROVIDER_TIMEOUT_MS
   const here = createLocalPlace()
   const placeOfHost = (host: HookHost | undefined): Place => {
@@ -157,7 +165,7 @@ function createProvider(
     const { user, ...ssh } = settings.hostSsh
     const address = host.address ?? host.name
     const target = user === undefined ? address : `${user}@${address}`
-    return createSshPlace(known?.ssh ?? { ...ssh, target })
+    return createSshPlace(known?.ssh ?? { ...ssh, target, controlFolder })
   }
   const placeOf = (on: HookPlace, host: HookHost | undefined): Place =>
     on === 'here' ? here : on === 'master' ? master : placeOfHost(host)
@@ -170,6 +178,10 @@ function createProvider(
   if (kind === 'command') {
     const { add = [], remove = [] } = given ?? {}
     return { provider: createCommandProvider({ ...given, add, remove }, hooks), hooks }
+  }
+  if (kind === 'ec2') {
+    const { ec2 = {} } = settings.provider
+    return { provider: new Ec2Provider({ cluster, settings: ec2, timeoutMs }), hooks }
   }
   const pattern = readyPattern === undefined ? undefined : new RegExp(readyPattern, 'm')
   const provider = new ProcessProvider({

@@ -221,7 +221,8 @@ export class Work {
 
   #launch(record: HostRecord, signal: AbortSignal): Promise<Machine> {
     const { provider } = this.#options
-    const request = { name: record.name, id: record.machineId, address: record.address }
+    const { name, machineId: id, address } = record
+    const request = { name, id, address, token: String(record.since) }
     if (record.isStarting === true && provider.start !== undefined) {
       return provider.start(request, signal)
     }

@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { isProcess } from '../../src/elastic/process-identity.js'
-import { Processes, until } from '../integration/process.js'
+import { Processes } from '../integration/process.js'
 import { BalancerProcess } from './balancer-process.js'
+import { until } from './namespaces.js'
+
+const WAIT_MS_MAX = 120_000
 
 let folder: string
 let balancer: BalancerProcess | undefined
@@ -48,7 +51,7 @@ test('nodes come with the data and leave with it, and nothing is lost', async ()
           retryMs: 500,
           progressMs: 200,
           policy: {
-            intervalMs: 500,
+            intervalMs: 1500,
             jobWaitMs: 1000,
             addPerPass: 2,
             hostsMax: 4,
@@ -65,17 +68,23 @@ test('nodes come with the data and leave with it, and nothing is lost', async ()
   const alive = async (): Promise<number> =>
     (await first.status()).nodes.filter(({ state }) => state === 'alive').length
 
+  const untilAlive = (count: number): Promise<void> =>
+    until(output, async () => (await alive()) === count, WAIT_MS_MAX)
+  const forAll = (command: string, from: number, to: number): Promise<unknown[]> =>
+    Promise.all(
+      Array.from({ length: to - from }, (_, index) => {
+        const value = command === 'SET' ? [`v${from + index}`] : []
+        return connection.call(command, `k${from + index}`, ...value)
+      })
+    )
+
   // Two copies need two nodes even when they hold nothing.
-  await until(output, async () => (await alive()) === 2)
-  for (let index = 0; index < 1800; index++) await connection.call('SET', `k${index}`, `v${index}`)
-  await until(output, async () => (await alive()) === 4)
-  for (let index = 0; index < 1800; index++) {
-    expect(await connection.call('GET', `k${index}`)).toBe(`v${index}`)
-  }
-  for (let index = 300; index < 1800; index++) await connection.call('DEL', `k${index}`)
-  await until(output, async () => (await alive()) === 2)
-  await until(output, () => startedPids().length === 1)
-  for (let index = 0; index < 300; index++) {
-    expect(await connection.call('GET', `k${index}`)).toBe(`v${index}`)
-  }
-}, 180_000)
+  await untilAlive(2)
+  await forAll('SET', 0, 1800)
+  await untilAlive(4)
+  expect(await forAll('GET', 0, 1800)).toEqual(Array.from({ length: 1800 }, (_, i) => `v${i}`))
+  await forAll('DEL', 300, 1800)
+  await untilAlive(2)
+  await until(output, () => startedPids().length === 1, WAIT_MS_MAX)
+  expect(await forAll('GET', 0, 300)).toEqual(Array.from({ length: 300 }, (_, i) => `v${i}`))
+}, 300_000)

@@ -14,40 +14,67 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Network, prepareMachine, run, until } from './namespaces.js'
+import { describeMachines, SHORT_CLOCKS, SHORT_POLICY, type Cell } from './lab.js'
+import { isPrepared, Network, run, tryRun, until } from './namespaces.js'
 
 const LIBRARY = '/usr/lib/gridengine'
 const SHARE = '/usr/share/gridengine'
 const PROGRAMS = ['qstat', 'qhost', 'qconf', 'qmod', 'qacct', 'qdel', 'qsub']
 
-export function prepareGridEngine(): boolean {
-  return prepareMachine(
-    [`${LIBRARY}/sge_qmaster`, `${LIBRARY}/sge_execd`, '/usr/bin/qstat', '/usr/sbin/ip'],
-    ['gridengine-master', 'gridengine-exec', 'gridengine-client', 'iproute2']
-  )
+const SLOTS = 2
+
+export function canRunGridEngine(): boolean {
+  return isPrepared('gridEngine')
 }
 
-export class GridEngineCell {
+/** The queue that new hosts join, and the rules. */
+export function describeQueue(policy: object): object {
+  const template = {
+    slots: SLOTS,
+    queues: [{ queue: 'all.q', slots: SLOTS }],
+    resources: { arch: 'lx-amd64' }
+  }
+  return { scheduler: { slots: SLOTS }, policy: { ...policy, template } }
+}
+
+/** The settings of a balancer for a cell; `path` are folders whose programs come before the cell's. */
+export function describeGridEngine(cell: GridEngineCell, path = ''): object {
+  const { programs, environment } = cell
+  const execd = `on "$OC_HOST" ${LIBRARY}/sge_execd`
+  return {
+    ...SHORT_CLOCKS,
+    ...describeQueue(SHORT_POLICY),
+    ...describeMachines(cell, `${environment}; ${execd}`),
+    source: {
+      kind: 'sge',
+      env: { PATH: `${path}${programs}:${process.env['PATH'] ?? ''}` },
+      accountingEveryMs: 1000
+    }
+  }
+}
+
+export class GridEngineCell implements Cell {
   readonly network = new Network('g')
   readonly folder = mkdtempSync(join(tmpdir(), 'opencluster-sge-'))
-  /** Programs that run where the master is. */
   readonly programs = join(this.folder, 'programs')
+  readonly variables = {
+    SGE_ROOT: `${this.folder}/root`,
+    SGE_CELL: 'default',
+    SGE_QMASTER_PORT: '6444',
+    SGE_EXECD_PORT: '6445',
+    SGE_ARCH: 'lx-amd64'
+  } as const
+  /** The same for a shell. */
   readonly environment: string
 
   constructor() {
-    const { folder, programs } = this
+    const { folder, programs, variables } = this
     // Grid Engine's own user must come through.
     chmodSync(folder, 0o755)
     mkdirSync(programs)
-    this.environment = [
-      `export SGE_ROOT=${folder}/root SGE_CELL=default SGE_QMASTER_PORT=6444`,
-      'export SGE_EXECD_PORT=6445 SGE_ARCH=lx-amd64'
-    ].join('\n')
-    for (const program of PROGRAMS) {
-      const enter = `exec ip netns exec ${this.network.master} unshare --uts sh -c 'hostname "$0"; exec "$@"'`
-      const text = `#!/bin/sh\n${this.environment}\ncd /tmp\n${enter} ${this.network.master} /usr/bin/${program} "$@"\n`
-      writeFileSync(join(programs, program), text, { mode: 0o755 })
-    }
+    const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
+    this.environment = `export ${assignments.join(' ')}`
+    this.network.writePrograms(programs, this.environment, PROGRAMS)
   }
 
   async start(): Promise<void> {
@@ -59,11 +86,7 @@ export class GridEngineCell {
 
   /** A command of Grid Engine; undefined when it fails. */
   call(program: string, ...words: string[]): string | undefined {
-    try {
-      return run([join(this.programs, program), ...words])
-    } catch {
-      return undefined
-    }
+    return tryRun([join(this.programs, program), ...words])
   }
 
   /** The job's number. While there is no host yet, qsub warns and fails, and the job is in the queue all the same. */
@@ -85,6 +108,15 @@ export class GridEngineCell {
 
   executionHosts(): string[] {
     return (this.call('qconf', '-sel') ?? '').split('\n').filter(Boolean)
+  }
+
+  runningOn(): string[] {
+    const listed = this.call('qstat', '-u', '*', '-s', 'r') ?? ''
+    return [...listed.matchAll(/ all\.q@(\S+)/g)].map(([, host]) => host)
+  }
+
+  isQueueEmpty(): boolean {
+    return this.call('qstat', '-u', '*') === ''
   }
 
   async end(): Promise<void> {

@@ -6,8 +6,10 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { join } from 'node:path'
+import { inject } from 'vitest'
 
-const WAIT_MS_MAX = 60_000
+const WAIT_MS_MAX = 180_000
 const LOOK_MS = 100
 
 export function run(argv: readonly string[], input = ''): string {
@@ -21,31 +23,18 @@ export function run(argv: readonly string[], input = ''): string {
   return stdout
 }
 
-/** Installs Debian's packages where that is possible. False where the tests cannot run; an error if CI says they must. */
-export function prepareMachine(programs: readonly string[], packages: readonly string[]): boolean {
-  const isRoot = process.getuid?.() === 0
-  const isMissing = (): boolean => programs.some((path) => !existsSync(path))
-  if (isRoot && isMissing()) {
-    const apt = (...args: string[]): void =>
-      void spawnSync('apt-get', args, {
-        timeout: 300_000,
-        env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-      })
-    apt('update')
-    apt('install', '-y', '--no-install-recommends', ...packages)
+/** What it printed; undefined when it fails. */
+export function tryRun(argv: readonly string[]): string | undefined {
+  try {
+    return run(argv)
+  } catch {
+    return undefined
   }
-  const canMake = isRoot && !isMissing() && canMakeNamespaces()
-  if (!canMake && process.env['CI'] === 'true') {
-    throw new Error(`root, network namespaces and ${packages.join(', ')} are needed`)
-  }
-  return canMake
 }
 
-function canMakeNamespaces(): boolean {
-  const name = `oct${process.pid}`
-  const { status } = spawnSync('ip', ['netns', 'add', name])
-  spawnSync('ip', ['netns', 'del', name])
-  return status === 0
+/** Whether install.ts found, or put there, all that these tests need. */
+export function isPrepared(what: 'gridEngine' | 'slurm' | 'ssh' | 'pictures'): boolean {
+  return inject('prepared').includes(what)
 }
 
 export async function until(
@@ -120,6 +109,17 @@ export class Network {
       ') 9> "/run/$MASTER.lock"; }',
       ''
     ].join('\n')
+  }
+
+  /** Programs of the same names in a folder that run where the master is. */
+  writePrograms(folder: string, environment: string, programs: readonly string[]): void {
+    const enter = `exec ip netns exec ${this.master} unshare --uts sh -c 'hostname "$0"; exec "$@"'`
+    for (const program of programs) {
+      const call = `${enter} ${this.master} /usr/bin/${program} "$@"`
+      writeFileSync(join(folder, program), `#!/bin/sh\n${environment}\ncd /tmp\n${call}\n`, {
+        mode: 0o755
+      })
+    }
   }
 
   /** Runs on a machine. */

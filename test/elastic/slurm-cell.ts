@@ -14,42 +14,50 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Network, prepareMachine, run, until } from './namespaces.js'
+import { describeMachines, SHORT_CLOCKS, SHORT_POLICY, type Cell } from './lab.js'
+import { isPrepared, Network, run, tryRun, until } from './namespaces.js'
 
 const PROGRAMS = ['squeue', 'sinfo', 'scontrol', 'sbatch', 'scancel']
 
-export function prepareSlurm(): boolean {
-  return prepareMachine(
-    [
-      '/usr/sbin/slurmctld',
-      '/usr/sbin/slurmd',
-      '/usr/sbin/munged',
-      '/usr/bin/squeue',
-      '/usr/sbin/ip'
-    ],
-    ['slurmctld', 'slurmd', 'slurm-client', 'munge', 'iproute2']
-  )
+const CPUS = 2
+
+export function canRunSlurm(): boolean {
+  return isPrepared('slurm')
 }
 
-export class SlurmCell {
+/** The settings of a balancer for a cell. */
+export function describeSlurm(cell: SlurmCell): object {
+  const { network, programs, environment } = cell
+  const node = `CPUs=${CPUS} RealMemory=500`
+  const slurmd = `on "$OC_HOST" slurmd -Z -N "$OC_HOST" --conf "${node}"`
+  return {
+    ...SHORT_CLOCKS,
+    ...describeMachines(cell, `${environment}; ${slurmd}`),
+    source: {
+      kind: 'slurm',
+      master: network.master,
+      env: { PATH: `${programs}:${process.env['PATH'] ?? ''}` }
+    },
+    policy: {
+      ...SHORT_POLICY,
+      template: { slots: CPUS, queues: [{ queue: 'all', slots: CPUS }] }
+    }
+  }
+}
+
+export class SlurmCell implements Cell {
   readonly network = new Network('s')
   readonly folder = mkdtempSync(join(tmpdir(), 'opencluster-slurm-'))
   readonly programs = join(this.folder, 'programs')
   readonly environment = `export SLURM_CONF=${this.folder}/slurm.conf`
-  readonly cpus: number
 
-  constructor(cpus: number) {
-    this.cpus = cpus
+  constructor() {
     const { folder, network, programs } = this
     chmodSync(folder, 0o755)
     for (const name of ['programs', 'state', 'spool', 'log', 'run', 'munge']) {
       mkdirSync(join(folder, name))
     }
-    for (const program of PROGRAMS) {
-      const enter = `exec ip netns exec ${network.master} unshare --uts sh -c 'hostname "$0"; exec "$@"'`
-      const text = `#!/bin/sh\n${this.environment}\ncd /tmp\n${enter} ${network.master} /usr/bin/${program} "$@"\n`
-      writeFileSync(join(programs, program), text, { mode: 0o755 })
-    }
+    network.writePrograms(programs, this.environment, PROGRAMS)
     // ip netns exec hides the control groups of the machine; none are used.
     writeFileSync(join(folder, 'cgroup.conf'), 'CgroupPlugin=cgroup/v1\n')
     writeFileSync(join(folder, 'slurm.conf'), this.#configuration())
@@ -75,15 +83,19 @@ export class SlurmCell {
   }
 
   call(program: string, ...words: string[]): string | undefined {
-    try {
-      return run([join(this.programs, program), ...words])
-    } catch {
-      return undefined
-    }
+    return tryRun([join(this.programs, program), ...words])
   }
 
   submit(...words: string[]): string {
     return run([join(this.programs, 'sbatch'), '--parsable', '-o', '/dev/null', ...words]).trim()
+  }
+
+  runningOn(): string[] {
+    return (this.call('squeue', '-h', '-t', 'R', '-o', '%N') ?? '').split('\n').filter(Boolean)
+  }
+
+  isQueueEmpty(): boolean {
+    return this.call('squeue', '-h') === ''
   }
 
   nodes(): string[] {

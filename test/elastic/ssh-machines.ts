@@ -3,9 +3,6 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Network, run, until } from './namespaces.js'
 
-export const SSH_PROGRAMS = ['/usr/sbin/sshd', '/usr/bin/ssh', '/usr/bin/ssh-keygen']
-export const SSH_PACKAGES = ['openssh-server', 'openssh-client']
-
 export class SshMachines {
   readonly identityFile: string
   /** For `ssh -o`. */

@@ -1,25 +1,24 @@
 // A pool of machines over real ssh, for a Grid Engine that is itself asked and told over ssh.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { BalancerProcess } from './balancer-process.js'
-import { GridEngineCell, prepareGridEngine } from './grid-engine-cell.js'
-import { prepareMachine, run, until } from './namespaces.js'
-import { SSH_PACKAGES, SSH_PROGRAMS, SshMachines } from './ssh-machines.js'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { canRunGridEngine, describeQueue, GridEngineCell } from './grid-engine-cell.js'
+import { SHORT_CLOCKS, SHORT_POLICY, useLab } from './lab.js'
+import { isPrepared, run } from './namespaces.js'
+import { SshMachines } from './ssh-machines.js'
 
-const SLOTS = 2
-const canRun = prepareGridEngine() && prepareMachine(SSH_PROGRAMS, SSH_PACKAGES)
+interface PoolMachine {
+  readonly name: string
+  readonly address: string
+}
 
-describe.skipIf(!canRun)('a pool over ssh', () => {
-  let cell: GridEngineCell
+describe.skipIf(!canRunGridEngine() || !isPrepared('ssh'))('a pool over ssh', () => {
+  const use = useLab(() => new GridEngineCell())
+  const pool: PoolMachine[] = []
   let ssh: SshMachines
-  let balancer: BalancerProcess | undefined
-  const pool: { name: string; address: string }[] = []
 
   beforeAll(async () => {
-    cell = new GridEngineCell()
-    await cell.start()
-    const { network, folder } = cell
+    const { network, folder } = use().cell
     ssh = new SshMachines(network, folder)
     const library = join(folder, 'machines.sh')
     writeFileSync(library, network.script)
@@ -32,122 +31,62 @@ describe.skipIf(!canRun)('a pool over ssh', () => {
     for (const { name, address } of pool) await ssh.start(name, address)
   }, 120_000)
 
-  afterEach(async () => {
-    await balancer?.kill()
-  })
-
-  afterAll(async () => {
-    await cell.end()
-  }, 120_000)
-
-  const output = (): string => balancer?.output ?? ''
-  const look = (address: string): string =>
+  const look = ({ address }: PoolMachine): string =>
     ssh.call(address, 'ls /mnt; cat /mnt/claim/owner 2>/dev/null; true')
-  const runningOn = (): string[] =>
-    [...(cell.call('qstat', '-u', '*', '-s', 'r') ?? '').matchAll(/ all\.q@(\S+)/g)].map(
-      (m) => m[1]
-    )
 
   test('claims, prepares, uses and releases; leaves alone what another cluster has', async () => {
-    const [foreign, first, second] = pool
-    ssh.call(
-      foreign.address,
-      'mkdir /mnt/claim; echo other/x > /mnt/claim/owner; date +%s > /mnt/claim/since'
-    )
-    const script = join(cell.folder, 'wait.sh')
-    writeFileSync(script, '#!/bin/sh\nuntil [ -e "$1" ]; do sleep 0.2; done\n', { mode: 0o755 })
-    cell.submit('-t', '1-4', script, join(cell.folder, 'end'))
+    const lab = use()
+    const { cell } = lab
+    const [foreign, ...others] = pool
+    const claim = 'mkdir /mnt/claim; echo other/x > /mnt/claim/owner; date +%s > /mnt/claim/since'
+    ssh.call(foreign.address, claim)
+    lab.submitWaiting('pool', '-t', '1-4')
+    lab.start(describePool(cell, ssh, pool), {
+      enter: ['ip', 'netns', 'exec', cell.network.master]
+    })
+    const hosts = await lab.untilRunning(4)
+    expect(new Set(hosts)).toEqual(new Set(others.map(({ name }) => name)))
+    expect(lab.output).toContain(`${foreign.name} is claimed by other/x`)
+    for (const one of others) expect(look(one)).toBe(`claim\nprepared\nlab/${one.name}\n`)
 
-    const args = [
-      'lab',
-      '--config',
-      writeConfig(cell, ssh, pool),
-      '--state-dir',
-      join(cell.folder, 'state')
-    ]
-    balancer = new BalancerProcess(args, ['ip', 'netns', 'exec', cell.network.master])
-    await until(
-      () => `four running tasks:\n${output()}`,
-      () => runningOn().length === 4,
-      90_000
-    )
-    expect(new Set(runningOn())).toEqual(new Set([first.name, second.name]))
-    expect(output()).toContain(`${foreign.name} is claimed by other/x`)
-    for (const { name, address } of [first, second]) {
-      expect(look(address)).toBe(`claim\nprepared\nlab/${name}\n`)
-    }
-
-    writeFileSync(join(cell.folder, 'end'), '')
-    await until(
-      () => `both to be released:\n${output()}`,
-      () => [first, second].every(({ address }) => look(address) === ''),
-      90_000
-    )
+    await lab.endJobs('pool')
+    await lab.until('both to be released', () => others.every((one) => look(one) === ''))
     expect(cell.executionHosts()).toEqual([])
-    expect(look(foreign.address)).toContain('other/x')
-  }, 240_000)
+    expect(look(foreign)).toContain('other/x')
+  }, 600_000)
 })
 
-function writeConfig(
+function describePool(
   cell: GridEngineCell,
   ssh: SshMachines,
-  pool: readonly { name: string; address: string }[]
-): string {
+  pool: readonly PoolMachine[]
+): object {
   const login = { identityFile: ssh.identityFile, options: ssh.options }
-  const root = `${cell.folder}/root`
-  const env = {
-    SGE_ROOT: root,
-    SGE_CELL: 'default',
-    SGE_QMASTER_PORT: '6444',
-    SGE_EXECD_PORT: '6445'
-  }
-  const words = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  const words = Object.entries(cell.variables).map(([name, value]) => `${name}=${value}`)
   const execd = `env ${words.join(' ')} /usr/lib/gridengine/sge_execd`
-  const config = {
-    elastic: {
-      lab: {
-        source: {
-          kind: 'sge',
-          ssh: { target: 'root@10.99.0.1', ...login },
-          env: { ...env, SGE_ARCH: 'lx-amd64' },
-          accountingEveryMs: 1000
-        },
-        scheduler: { slots: SLOTS },
-        provider: {
-          kind: 'ssh',
-          claimFolder: '/mnt/claim',
-          pool: pool.map(({ name, address }) => ({
-            name,
-            address,
-            target: `root@${address}`,
-            ...login
-          })),
-          prepare: 'touch /mnt/prepared',
-          release: 'rm -f /mnt/prepared',
-          timeoutMs: 30_000
-        },
-        steps: {
-          // A second one cannot have the port and says so.
-          daemon: { on: 'host', run: `${execd} || true` }
-        },
-        settleMs: 1500,
-        retryMs: 1000,
-        progressMs: 300,
-        policy: {
-          intervalMs: 1000,
-          hostsMax: 4,
-          addPerPass: 2,
-          jobWaitMs: 1000,
-          billing: { kind: 'second', idleMs: 3000 },
-          cooldownDownMs: 1000,
-          capacityBackOff: { firstMs: 500, mostMs: 500 },
-          forecast: false,
-          template: { slots: SLOTS, queues: [{ queue: 'all.q', slots: SLOTS }] }
-        }
-      }
-    }
+  return {
+    ...SHORT_CLOCKS,
+    ...describeQueue({
+      ...SHORT_POLICY,
+      capacityBackOff: { firstMs: 500, mostMs: 500 }
+    }),
+    source: {
+      kind: 'sge',
+      ssh: { target: 'root@10.99.0.1', ...login },
+      env: cell.variables,
+      accountingEveryMs: 1000
+    },
+    provider: {
+      kind: 'ssh',
+      claimFolder: '/mnt/claim',
+      pool: pool.map(({ name, address }) => {
+        return { name, address, target: `root@${address}`, ...login }
+      }),
+      prepare: 'touch /mnt/prepared',
+      release: 'rm -f /mnt/prepared',
+      timeoutMs: 30_000
+    },
+    // A second one cannot have the port and says so.
+    steps: { daemon: { on: 'host', run: `${execd} || true` } }
   }
-  const path = join(cell.folder, 'config.json')
-  writeFileSync(path, JSON.stringify(config))
-  return path
 }

@@ -26,6 +26,8 @@ export interface MachineRequest {
   readonly name: string
   readonly id?: string | undefined
   readonly address?: string | undefined
+  /** The same for every attempt at the same host, and never again: for requests that must not be done twice. */
+  readonly token?: string | undefined
 }
 
 export interface Provider {

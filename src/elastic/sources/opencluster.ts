@@ -1,6 +1,6 @@
 /**
- * The data cluster itself as a source, so that it grows and shrinks by itself. What it holds is cut into as many loads
- * as there should be nodes, each load one job of one slot: those that have a node run there, those beyond the last node
+ * The data cluster itself as a source, so that it grows and shrinks by itself. What it holds and does is cut into as
+ * many loads as there should be nodes, each load one job of one slot: those that have a node run there, those beyond the last node
  * wait, and a node without one is idle. The rules for jobs and hosts then say what is to be done. While copies move or
  * lack a backup nothing is idle, because a node that leaves would add to it.
  */
@@ -9,6 +9,7 @@ import { describeExit } from '../external-command.js'
 import type { Place } from '../place.js'
 import { FactsError } from './facts-error.js'
 import { parseJsonObject, toCount, toObjects, toText } from './json-reading.js'
+import { OperationRate } from './operation-rate.js'
 import type { Reading, ReadOptions, Source } from './source.js'
 
 export interface OpenClusterOptions {
@@ -16,9 +17,10 @@ export interface OpenClusterOptions {
   /** Prints the JSON of `opencluster status --json`. */
   readonly argv: readonly string[]
   readonly timeoutMs: number
-  /** What one node is to hold, as `status` counts it; at least one of the two. */
+  /** What one node is to hold, as `status` counts it, and to do in a second; at least one of the three. */
   readonly bytesPerNode?: number | undefined
   readonly itemsPerNode?: number | undefined
+  readonly operationsPerNode?: number | undefined
 }
 
 const NODES_MAX = 1024
@@ -31,6 +33,7 @@ interface NodeLine {
   readonly items: number
   readonly bytes: number
   readonly copies: number
+  readonly http: string | null
 }
 
 export class OpenClusterSource implements Source {
@@ -38,9 +41,11 @@ export class OpenClusterSource implements Source {
   readonly #options: OpenClusterOptions
   /** Since when so many nodes are too few. */
   #shortSince: number | undefined
+  readonly #rate: OperationRate
 
   constructor(options: OpenClusterOptions) {
     this.#options = options
+    this.#rate = new OperationRate(options.timeoutMs)
   }
 
   async read({ now, signal }: ReadOptions): Promise<Reading> {
@@ -48,11 +53,20 @@ export class OpenClusterSource implements Source {
     const result = await place.run(argv, { timeoutMs, signal })
     if (result.code !== 0) throw describeExit(argv, result)
     const { nodes, isAtRest, copies } = parseStatus(result.stdout)
-    const needed = Math.max(copies, this.#countNeeded(nodes))
     const alive = nodes.filter(({ isAlive }) => isAlive)
+    const busy = await this.#countBusy(alive, now)
+    const needed = Math.max(copies, this.#countNeeded(nodes), busy)
     this.#shortSince = needed > alive.length ? (this.#shortSince ?? now) : undefined
     const { hosts, jobs } = expressLoad(nodes, { needed, isAtRest, since: this.#shortSince ?? now })
     return { facts: { at: now, hosts, jobs, finished: [] }, notes: [] }
+  }
+
+  /** For what they do; as many as there are while that is not known. */
+  async #countBusy(alive: readonly NodeLine[], now: number): Promise<number> {
+    const { operationsPerNode } = this.#options
+    if (operationsPerNode === undefined) return 0
+    const rate = await this.#rate.read(alive, now)
+    return rate === undefined ? alive.length : Math.ceil(rate / operationsPerNode)
   }
 
   #countNeeded(nodes: readonly NodeLine[]): number {
@@ -114,7 +128,8 @@ export function parseStatus(text: string): {
       isLeaving: node['state'] === 'leaving',
       items: count('items'),
       bytes: count('bytes'),
-      copies: count('primaries') + count('backups')
+      copies: count('primaries') + count('backups'),
+      http: typeof node['http'] === 'string' ? node['http'] : null
     }
   })
   if (nodes.length === 0) throw new FactsError('status: a cluster without nodes')
