@@ -7,6 +7,7 @@ import { virtualPositions } from '../../src/core/placement/ring.js'
 import type { NodeConfig } from '../../src/node/config.js'
 import type { Outbox } from '../../src/node/outbox.js'
 import { RING_DEFAULTS, type RingNodeConfig } from '../../src/node/ring/config.js'
+import { SNAPSHOT_PARTS } from '../../src/node/ring/memory.js'
 import { RingNode } from '../../src/node/ring/node.js'
 import type { RingAnswer } from '../../src/node/ring/outbox.js'
 import type { DrivenNode, Inspection } from '../driven-node.js'
@@ -18,6 +19,8 @@ export interface RingCall {
   readonly value: string
   readonly ack: number
   readonly from: number
+  /** 0: for ever. */
+  readonly ttlMs: number
 }
 
 /** What it gets. */
@@ -27,6 +30,14 @@ export interface RingReply {
   readonly value: string | null
 }
 
+/** What a node has put down; it outlives the node. */
+export class SimulatedDisk {
+  entries: Uint8Array[] = []
+}
+
+/** So many entries are written anew as what they come to. */
+const ENTRIES_MAX = 2000
+
 export type RingOverrides = Partial<RingNodeConfig> & { readonly vnodes?: number }
 
 export class DrivenRing implements DrivenNode {
@@ -34,15 +45,24 @@ export class DrivenRing implements DrivenNode {
   readonly #outbox: Outbox
   readonly #isHealthy: () => boolean
   readonly #sessions = new Map<number, number>()
+  readonly #disk: SimulatedDisk | undefined
+  /** Of this turn: neither is to be seen outside before all of it is on the disk. */
+  #unwritten: Uint8Array[] = []
+  #unsaid: (() => void)[] = []
   #requests = 0
 
   constructor(
     config: NodeConfig,
     outbox: Outbox,
-    options: { readonly overrides: RingOverrides; readonly isHealthy: () => boolean }
+    options: {
+      readonly overrides: RingOverrides
+      readonly isHealthy: () => boolean
+      readonly disk: SimulatedDisk | undefined
+    }
   ) {
     this.#outbox = outbox
     this.#isHealthy = options.isHealthy
+    this.#disk = options.disk
     const { vnodes = 4, ...overrides } = options.overrides
     const { name, address, life, seed, join, heartbeatMs, deadAfterMs, retransmitMs } = config
     const url = `http://${name}`
@@ -52,18 +72,7 @@ export class DrivenRing implements DrivenNode {
       positions: virtualPositions(url, vnodes),
       ...overrides
     }
-    this.node = new RingNode(ring, {
-      send: (to, envelope) => outbox.send(to, envelope),
-      answer: (id, answer) => this.#answer(id, answer),
-      event: (event) => {
-        if (event.kind === 'ring' || event.kind === 'filled') {
-          const { version } = event
-          const reason = 'stage' in event ? `${event.stage} ${event.members.join()}` : 'filled'
-          const [settled, voters] = [true, [] as const]
-          outbox.event({ kind: 'voters', version, settled, voters, reason })
-        } else outbox.event(event)
-      }
-    })
+    this.node = this.#recall(ring)
   }
 
   start(now: number): void {
@@ -86,9 +95,9 @@ export class DrivenRing implements DrivenNode {
     const call = JSON.parse(latin1String(bytes, 0, bytes.length)) as RingCall
     const id = ++this.#requests
     this.#sessions.set(id, session)
-    const { kind, key, value, ack, from } = call
+    const { kind, key, value, ack, from, ttlMs } = call
     const request = { id, kind, key: latin1Bytes(key), value: latin1Bytes(value), ack, from }
-    this.node.request(request, now)
+    this.node.request({ ...request, ...(ttlMs > 0 ? { ttlMs } : {}) }, now)
   }
 
   close(): void {
@@ -104,6 +113,10 @@ export class DrivenRing implements DrivenNode {
   }
 
   flush(now: number): void {
+    this.#commit()
+    const unsaid = this.#unsaid
+    this.#unsaid = []
+    for (const say of unsaid) say()
     this.node.flush(now)
   }
 
@@ -124,6 +137,13 @@ export class DrivenRing implements DrivenNode {
     return {
       ...{ name, mask: 0, digest: 0, members: [], moves: [], shipped: 0, queuedBytes },
       rows: [{ bucket: 0, epoch: this.node.configuration.version, primary, backups }],
+      // Whether it has ever met a ring; how a ring decides is its own business.
+      voters: {
+        version: this.node.configuration.version,
+        byMajority: false,
+        mayServe: true,
+        voters: []
+      },
       held: [{ bucket: 0, role: 'backup', epoch: 1, seq: 0, items: 0, digest: '' }]
     }
   }
@@ -136,6 +156,46 @@ export class DrivenRing implements DrivenNode {
     const version = 'version' in answer ? answer.version : 0
     const value = status === 200 ? latin1String(answer.value, 0, answer.value.length) : null
     const reply: RingReply = { status, version, value }
-    this.#outbox.output(session, latin1Bytes(JSON.stringify(reply)))
+    this.#unsaid.push(() => this.#outbox.output(session, latin1Bytes(JSON.stringify(reply))))
+  }
+
+  /** With what an earlier process put down, if that is of any use. */
+  #recall(config: RingNodeConfig): RingNode {
+    const node = this.#create(config)
+    const entries = this.#disk?.entries ?? []
+    for (const entry of entries) node.recall(entry, config.life)
+    this.#unwritten = []
+    if (entries.length === 0 || node.remembers) return node
+    if (this.#disk !== undefined) this.#disk.entries = []
+    return this.#create(config)
+  }
+
+  #create(config: RingNodeConfig): RingNode {
+    return new RingNode(config, {
+      send: (to, envelope) => this.#outbox.send(to, envelope),
+      answer: (id, answer) => this.#answer(id, answer),
+      event: (event) => {
+        if (event.kind === 'ring' || event.kind === 'filled' || event.kind === 'recalled') {
+          const { version } = event
+          const reason = 'stage' in event ? `${event.stage} ${event.members.join()}` : event.kind
+          const [settled, voters] = [true, [] as const]
+          this.#outbox.event({ kind: 'voters', version, settled, voters, reason })
+        } else this.#outbox.event(event)
+      },
+      ...(this.#disk === undefined ? {} : { keep: (entry) => this.#unwritten.push(entry) })
+    })
+  }
+
+  #commit(): void {
+    const disk = this.#disk
+    if (disk === undefined || this.#unwritten.length === 0) return
+    disk.entries.push(...this.#unwritten)
+    this.#unwritten = []
+    if (disk.entries.length <= ENTRIES_MAX) return
+    const entries: Uint8Array[] = []
+    for (let part = 0; part < SNAPSHOT_PARTS; part++) {
+      this.node.snapshot(part, (entry) => entries.push(entry))
+    }
+    disk.entries = entries
   }
 }

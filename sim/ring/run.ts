@@ -16,12 +16,15 @@ import { GOOD_LINK } from '../network.js'
 import { RunawayError, Simulation } from '../simulator.js'
 import { AllCopiesChecker } from './checkers/all-copies.js'
 import type { RingChecker, RingView } from './checkers/checker.js'
+import { CopiesAtMostChecker } from './checkers/copies-at-most.js'
 import { LastWriteChecker } from './checkers/last-write.js'
+import { NoLossChecker } from './checkers/no-loss.js'
 import { NoRefusalChecker } from './checkers/no-refusal.js'
 import { RightPlacesChecker } from './checkers/right-places.js'
 import { SettledChecker } from './checkers/settled.js'
-import { DrivenRing } from './driven-ring.js'
-import { QUORUMS, RingWorkload, type Quorum } from './workload.js'
+import { TimeLimitChecker } from './checkers/time-limit.js'
+import { DrivenRing, SimulatedDisk } from './driven-ring.js'
+import { LONE_QUORUM, QUORUMS, RingWorkload, type Quorum } from './workload.js'
 
 export interface RingRunOptions {
   readonly nodes?: number
@@ -32,6 +35,10 @@ export interface RingRunOptions {
   readonly config?: Partial<RingNodeConfig>
   readonly quorums?: readonly Quorum[]
   readonly keys?: number
+  /** The share of requests that read. */
+  readonly reads?: number
+  /** How likely a node has a disk. */
+  readonly disks?: number
   /** How long it may take to come to rest. */
   readonly convergeMs?: number
   readonly onLine?: (line: string) => void
@@ -73,6 +80,14 @@ const READ_BACK_MS_MAX = 30_000
 const REST_MS = 10_000
 const STEP_MS = 500
 const FORGET_MS = 500
+const SAMPLE_MS = 1000
+/** The mean time between two changes of some node's positions. */
+const PLACE_MS = 6000
+const POSITIONS_MAX = 12
+/** The mean time between two losses of power of those who have disks. */
+const POWER_MS = 5000
+/** How often a disk is gone when its node comes back. */
+const WIPED = 0.2
 const TRACE_LINES = 150
 
 class NotSettled extends Error {
@@ -89,14 +104,21 @@ class RingRun {
   readonly workload: RingWorkload
   readonly faults: FaultPlan
   convergenceMs = 0
+  powerCuts = 0
   readonly #options: RingRunOptions
   readonly #checkers: readonly RingChecker[]
+  /** Down, and to come back with their disks. */
+  readonly #kept = new Set<string>()
+  readonly #disks = new Map<string, SimulatedDisk | undefined>()
+  readonly #random: Random
   #steady = false
   #health: { readonly atMs: number; readonly isHealthy: boolean } | undefined
 
   constructor(seed: number, options: RingRunOptions) {
     this.#options = options
     const random = new Random(seed ^ 0x51f9)
+    this.#random = new Random(seed ^ 0x91ace)
+    const disks = options.disks ?? random.pick([0, 0.5, 1])
     const overrides = {
       requestMs: 1000,
       patienceMs: 20_000,
@@ -120,22 +142,32 @@ class RingRun {
       silenceMsMax: Infinity,
       longTurns: random.pick([0, 0, 0.3]),
       createNode: (config, outbox) =>
-        new DrivenRing(config, outbox, { overrides, isHealthy: () => this.isHealthy() }),
+        new DrivenRing(config, outbox, {
+          overrides,
+          isHealthy: () => this.isHealthy(),
+          disk: this.#diskOf(config.name, disks)
+        }),
       ...(options.onLine === undefined ? {} : { onLine: options.onLine })
     })
     this.#checkers = [
       new LastWriteChecker(),
+      new TimeLimitChecker(),
+      new CopiesAtMostChecker(() => this.#settledVersion()),
       new NoRefusalChecker(() => this.#steady && faults === 'none'),
       new SettledChecker(),
       new RightPlacesChecker(),
-      new AllCopiesChecker()
+      new AllCopiesChecker(),
+      new NoLossChecker()
     ]
     this.workload = new RingWorkload(this.simulation, {
       clients: random.between(4, 8),
       keys: options.keys ?? random.pick([10, 40, 100]),
       thinkMs: random.pick([5, 20, 40]),
       timeoutMs: 5000,
-      quorums: options.quorums ?? QUORUMS,
+      reads: options.reads ?? 0.5,
+      quorums:
+        options.quorums ??
+        (faults === 'none' || faults === 'network' ? [...QUORUMS, LONE_QUORUM] : QUORUMS),
       isServing: (name) => {
         const node = this.simulation.findHost(name)?.node
         return node instanceof DrivenRing && node.node.joined
@@ -169,6 +201,9 @@ class RingRun {
     workload.start()
     this.#forgetTheDead()
     this.#steady = true
+    this.#sample()
+    this.#placeSomebody()
+    if (faultsOf(this.#options).crashes) this.#cutPower()
     faults.start()
     simulation.runFor((this.#options.minutes ?? MINUTES_DEFAULT) * 60_000)
     faults.stop()
@@ -196,7 +231,7 @@ class RingRun {
       versions: Math.max(0, ...versions),
       joins: faults.joins,
       leaves: faults.leaves,
-      crashes: faults.crashes,
+      crashes: faults.crashes + this.powerCuts,
       convergenceMs: this.convergenceMs
     }
   }
@@ -229,11 +264,103 @@ class RingRun {
     }
   }
 
+  /** The same one for all lives of a name, unless somebody takes it away in between. */
+  #diskOf(name: string, share: number): SimulatedDisk | undefined {
+    const isKnown = this.#disks.has(name)
+    if (this.#kept.has(name)) return this.#disks.get(name)
+    const isNew = isKnown ? this.#random.chance(WIPED) : this.#random.chance(share)
+    if (isNew && (!isKnown || this.#disks.get(name) !== undefined)) {
+      this.#disks.set(name, new SimulatedDisk())
+    } else if (!isKnown) this.#disks.set(name, undefined)
+    return this.#disks.get(name)
+  }
+
+  #settledVersion(): number {
+    let settled = 0
+    for (const { node } of this.simulation.hosts) {
+      if (!(node instanceof DrivenRing)) continue
+      const { stage, version } = node.node.configuration
+      if (stage !== 'rest' || (settled !== 0 && version !== settled)) return 0
+      settled = version
+    }
+    return settled
+  }
+
+  #sample(): void {
+    if (!this.#steady) return
+    const view = this.view()
+    for (const checker of this.#checkers) checker.onSample?.(view)
+    this.simulation.queue.after(SAMPLE_MS, () => this.#sample())
+  }
+
+  /** Somebody gives a running node one position more, or one less. */
+  #placeSomebody(): void {
+    const { simulation } = this
+    const random = this.#random
+    simulation.queue.after(random.fraction() * 2 * PLACE_MS, () => {
+      if (!this.#steady) return
+      const { staying } = simulation
+      if (staying.length > 0) this.#place(random.pick(staying))
+      this.#placeSomebody()
+    })
+  }
+
+  /**
+   * Those who have disks lose nothing but the present turn: one of them may go down at any moment while all others are
+   * there, and if all have one, all of them at once.
+   */
+  #cutPower(): void {
+    const { simulation, faults } = this
+    const random = this.#random
+    simulation.queue.after(random.fraction() * 2 * POWER_MS, () => {
+      if (!this.#steady) return
+      this.#cutPower()
+      const up = simulation.hosts.filter(({ node }) => node !== undefined)
+      const kept = up.filter(({ name }) => this.#disks.get(name) !== undefined)
+      const isWhole = simulation.hosts.every(({ state }) => state !== 'down')
+      if (kept.length === 0 || !isWhole || faults.restarts.length > 0) return
+      const all = kept.length === up.length && random.chance(0.3)
+      for (const { name } of all ? kept : [random.pick(kept)]) this.#goDown(name)
+    })
+  }
+
+  #goDown(name: string): void {
+    const { simulation } = this
+    const { leaving } = simulation.host(name)
+    this.#kept.add(name)
+    simulation.crash(name, this.#random.chance(0.5))
+    this.powerCuts++
+    simulation.queue.after(this.#random.between(20, 3000), () => {
+      // Whoever starts it knows others, up or not: one that was not yet on the ring must not found one of its own.
+      simulation.start(
+        name,
+        simulation.addresses.filter((other) => other !== name)
+      )
+      this.#kept.delete(name)
+      if (leaving) simulation.leave(name)
+    })
+  }
+
+  #place(name: string): void {
+    const random = this.#random
+    this.simulation.host(name).input((node, now) => {
+      if (!(node instanceof DrivenRing) || !node.node.joined) return
+      const own = node.node.configuration.members.find((member) => member.name === name)
+      const held = own?.wanted ?? []
+      const drops = held.length >= POSITIONS_MAX || (held.length > 1 && random.chance(0.5))
+      const positions = drops ? held.slice(1) : [...held, random.uint32() | 0]
+      if (own?.leaving === true) return
+      this.simulation.note(name, 'place', positions.join())
+      node.node.place(positions, now)
+    })
+  }
+
   /** A person strikes nodes that crashed and will not be back. */
   #forgetTheDead(): void {
     const { simulation, faults } = this
     const dead = simulation.hosts
       .filter(({ name, state }) => state === 'down' && !faults.restarts.includes(name))
+      .filter(({ name }) => !this.#kept.has(name))
       .map(({ name }) => name)
     for (const name of dead) {
       for (const host of simulation.hosts) {
@@ -277,6 +404,10 @@ class RingRun {
     workload.stop()
     if (!done) throw new NotSettled('every key can be read', `${unread.size} keys were not`)
   }
+}
+
+function faultsOf({ faults = 'all' }: RingRunOptions): { crashes: boolean } {
+  return { crashes: faults === 'all' || faults === 'crash' }
 }
 
 export function runRing(seed: number, options: RingRunOptions = {}): RingOutcome {

@@ -5,6 +5,9 @@ import type { Connection } from '../connection.js'
 import type { Simulation } from '../simulator.js'
 import type { RingCall, RingReply } from './driven-ring.js'
 
+/** What has a time limit is gone this long after it at the latest: clocks differ. */
+export const TTL_SLACK_MS = 1500
+
 export interface Quorum {
   readonly from: number
   readonly write: number
@@ -24,6 +27,8 @@ export interface RingWorkloadOptions {
   readonly clients: number
   readonly keys: number
   readonly thinkMs: number
+  /** The share of requests that read. */
+  readonly reads: number
   readonly timeoutMs: number
   readonly quorums: readonly Quorum[]
   /** Whether a node takes clients: one that is not part of the ring yet does not. */
@@ -33,6 +38,9 @@ export interface RingWorkloadOptions {
 }
 
 /** Every pair of quorums that must intersect, and writes that must intersect each other: for two and three copies. */
+/** One copy: not lost while nobody crashes. */
+export const LONE_QUORUM: Quorum = { from: 1, write: 1, read: 1 }
+
 export const QUORUMS: readonly Quorum[] = [
   { from: 2, write: 2, read: 1 },
   { from: 2, write: 2, read: 2 },
@@ -95,8 +103,11 @@ export class RingWorkload {
   draw(client: number, random: Random, serial: number): RingCall {
     const key = random.pick(this.keys)
     const { from, write, read } = this.quorumOf(key)
-    const kind = random.chance(0.5) ? 'get' : random.chance(0.2) ? 'delete' : 'put'
-    return { kind, key, value: `${client}.${serial}`, from, ack: kind === 'get' ? read : write }
+    const kind = random.chance(this.#options.reads) ? 'get' : random.chance(0.2) ? 'delete' : 'put'
+    const isTimed = kind === 'put' && random.chance(0.15)
+    const ttlMs = isTimed ? random.pick([200, 1000, 5000]) : 0
+    const ack = kind === 'get' ? read : write
+    return { kind, key, value: `${client}.${serial}`, from, ack, ttlMs }
   }
 
   /** Reads every key once, through some node, until it is answered. */
@@ -191,7 +202,7 @@ class Client {
     const key = this.#reading.rest.pop()
     if (key === undefined) return undefined
     const { from, read } = this.#workload.quorumOf(key)
-    return { kind: 'get', key, value: '', from, ack: read }
+    return { kind: 'get', key, value: '', from, ack: read, ttlMs: 0 }
   }
 
   #connect(addresses: readonly string[]): Connection | undefined {

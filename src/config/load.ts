@@ -26,6 +26,8 @@ const NAMES = Object.keys(NODE_OPTIONS) as OptionName[]
 /** Below this a secret can be guessed from a recorded handshake. */
 const SECRET_BYTES_MIN = 16
 const FILE_BYTES_MAX = 1024 * 1024
+/** One file for all: this part of it is for `loadbalance`, which checks it. */
+const ELASTIC_KEY = 'elastic'
 /** Fewer heartbeats than this in the time of death, and one late one kills a healthy node. */
 const BEATS_MIN = 2
 
@@ -102,7 +104,8 @@ function readConfigFile(path: string, problems: OpenClusterError[]): Map<string,
   try {
     const content: unknown = JSON.parse(readSmallFile(path))
     if (typeof content === 'object' && content !== null && !Array.isArray(content)) {
-      return readObject(content as Record<string, unknown>, path, problems)
+      const own = Object.entries(content).filter(([key]) => key !== ELASTIC_KEY)
+      return readObject(Object.fromEntries(own), path, problems)
     }
     problems.push(bad(`${path}: must be a JSON object`))
   } catch (error) {

@@ -1,6 +1,9 @@
 /** What a node reports, as lines of the log: one a decision, with its reason. */
 import type { NodeEvent } from '../node/outbox.js'
+import { STRUCK } from '../node/repair.js'
 import type { Fields, Log } from './log.js'
+
+type RowEvent = Extract<NodeEvent, { kind: 'row' }>
 
 export function logEvent(log: Log, event: NodeEvent): void {
   const { kind, ...rest } = event
@@ -29,7 +32,7 @@ export function logEvent(log: Log, event: NodeEvent): void {
       logStage(log, event)
       return
     case 'lost':
-      log.error('a bucket was lost with all its copies', rest as Fields)
+      log.decision('a bucket was lost with all its copies', rest as Fields, 'error')
       return
     case 'conflict':
       log.limited('conflict', 'both sides of a cut wrote a key; the newer version stays', {
@@ -42,11 +45,17 @@ export function logEvent(log: Log, event: NodeEvent): void {
       return
     }
     case 'row':
+      if (event.reason === STRUCK) logStruck(log, event)
       log.debug(kind, { ...event, backups: event.backups.join(',') })
       return
     default:
       log.debug(kind, rest as Fields)
   }
+}
+
+/** A copy less, decided here. */
+function logStruck(log: Log, { bucket, epoch, backups, reason }: RowEvent): void {
+  log.decision('struck a backup', { bucket, epoch, left: backups.length, reason }, 'warn')
 }
 
 /** A move is one decision; its stages are details. */

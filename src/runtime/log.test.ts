@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import { nodeName } from '../core/ids.js'
+import { STRUCK } from '../node/repair.js'
+import { logEvent } from './event-log.js'
 import { Log, type LogFormat, type LogLevel } from './log.js'
 
 function open(level: LogLevel, format: LogFormat) {
@@ -63,4 +66,26 @@ test('decisions are told with their reasons, a few a second, and the others coun
   expect(JSON.parse(lines[10])).toMatchObject({ message: 'moved', more: 40 })
   log.decision('moved', { bucket: 1, reason: 'r' })
   expect(lines).toHaveLength(12)
+})
+
+test('a hundred lost buckets are ten lines and a number, all of them errors', () => {
+  const { log, lines, time } = open('info', 'json')
+  for (let bucket = 0; bucket < 100; bucket++) logEvent(log, { kind: 'lost', bucket, epoch: 1 })
+  time.ms = 1000
+  log.sweep()
+  expect(lines).toHaveLength(11)
+  const read = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  expect(read.every(({ level }) => level === 'error')).toBe(true)
+  expect(read[10]).toMatchObject({ more: 90 })
+})
+
+test('a backup that leaves its row is told with the reason, other rows are details', () => {
+  const { log, lines } = open('info', 'pretty')
+  const row = { kind: 'row', bucket: 3, epoch: 9, primary: nodeName('a'), backups: [] } as const
+  logEvent(log, { ...row, reason: 'told' })
+  logEvent(log, { ...row, reason: STRUCK })
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).toContain(
+    'warn  struck a backup bucket=3 epoch=9 left=0 reason="a backup is of no use"'
+  )
 })

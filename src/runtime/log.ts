@@ -32,12 +32,19 @@ const PACED_MAX = 10
 /** Kinds of limited lines that are remembered. */
 const LIMITED_MAX = 1000
 
+interface Pace {
+  readonly sinceMs: number
+  readonly level: LogLevel
+  told: number
+  held: number
+}
+
 export class Log {
   readonly #options: LogOptions
   readonly #rank: number
   readonly #now: () => number
   readonly #limited = new Map<string, { sinceMs: number; held: number }>()
-  readonly #paced = new Map<string, { sinceMs: number; told: number; held: number }>()
+  readonly #paced = new Map<string, Pace>()
 
   constructor(options: LogOptions) {
     this.#options = options
@@ -62,32 +69,32 @@ export class Log {
   }
 
   /** For what the node decides: each with its reason, a few of a kind a second, the others as a number (`sweep`). */
-  decision(message: string, fields: Fields): void {
+  decision(message: string, fields: Fields, level: LogLevel = 'info'): void {
     const now = this.#now()
     let pace = this.#paced.get(message)
     if (pace === undefined || now - pace.sinceMs >= PACED_MS) {
-      if (pace !== undefined) this.#tellHeld(message, pace.held)
-      pace = { sinceMs: now, told: 0, held: 0 }
+      if (pace !== undefined) this.#tellHeld(message, pace)
+      pace = { sinceMs: now, told: 0, held: 0, level }
       this.#paced.set(message, pace)
     }
     if (pace.told < PACED_MAX) {
       pace.told++
-      this.#put('info', message, fields)
+      this.#put(level, message, fields)
     } else pace.held++
   }
 
   /** To be called now and then: says how many decisions were left out. */
   sweep(): void {
     const now = this.#now()
-    for (const [message, { sinceMs, held }] of this.#paced) {
-      if (now - sinceMs < PACED_MS) continue
+    for (const [message, pace] of this.#paced) {
+      if (now - pace.sinceMs < PACED_MS) continue
       this.#paced.delete(message)
-      this.#tellHeld(message, held)
+      this.#tellHeld(message, pace)
     }
   }
 
-  #tellHeld(message: string, held: number): void {
-    if (held > 0) this.#put('info', message, { more: held })
+  #tellHeld(message: string, { held, level }: Pace): void {
+    if (held > 0) this.#put(level, message, { more: held })
   }
 
   /** For what strangers can cause: once in ten seconds a kind, with the number of those left out. */

@@ -77,6 +77,14 @@ describe('one node', () => {
     expect((await call(a, 'PUT', '/v0/entity?id=k', { body: 'v', headers })).status).toBe(201)
     const { status, body } = await call(a, 'GET', '/v0/entity?id=k', { headers })
     expect([status, body.toString()]).toEqual([200, 'v'])
+    for (const [method, wanted] of [
+      ['GET', 200],
+      ['DELETE', 202]
+    ] as const) {
+      const empty = { ...headers, 'content-length': '0' }
+      const reply = await call(a, method, '/v0/entity?id=k', { headers: empty })
+      expect(reply.status).toBe(wanted)
+    }
   })
 
   it('refuses a value beyond the limit with 413', async () => {
@@ -131,7 +139,48 @@ describe('one node', () => {
   })
 })
 
+/** Which of these nodes hold a key. */
+async function holdersOf(nodes: readonly NodeProcess[], id: string): Promise<number[]> {
+  const ranges = await Promise.all(
+    nodes.map((node) => call(node, 'GET', `/v0/entities?start=${id}&end=${id}%00`))
+  )
+  return ranges.flatMap(({ body }, index) => (body.length > 0 ? [index] : []))
+}
+
+describe('without ack and from', () => {
+  it.each([
+    [2, 0],
+    [3, 1],
+    [5, 2]
+  ])('of %i nodes %i may be away', async (size, away) => {
+    const names = Array.from({ length: size }, (_, i) => `n${i}`)
+    const nodes = await startRing(processes, names, '--copies', '5')
+    expect(await statusOf(nodes[0], 'PUT', '/v0/entity?id=k')).toBe(201)
+    expect(await holdersOf(nodes, 'k')).toHaveLength(size)
+    const down = nodes.slice(size - away - 1)
+    for (const node of down.slice(1)) await node.kill()
+    await until('answers', async () => (await statusOf(nodes[0], 'PUT', '/v0/entity?id=k')) === 201)
+    expect(await statusOf(nodes[0], 'GET', '/v0/entity?id=k')).toBe(200)
+    expect(await statusOf(nodes[0], 'DELETE', '/v0/entity?id=other')).toBe(202)
+    await down[0].kill()
+    for (const method of ['PUT', 'GET', 'DELETE']) {
+      const reply = await call(nodes[0], method, '/v0/entity?id=k')
+      expect([method, reply.status, reply.reason]).toEqual([method, 504, 'Not Enough Replicas'])
+    }
+  })
+})
+
 describe('two nodes', () => {
+  it('refuse with 400 what cannot be', async () => {
+    const [a] = await startRing(processes, ['a', 'b'])
+    for (const quorum of ['ack=0&from=2', 'ack=3&from=2', 'ack=1&from=3', 'ack=2&from=1']) {
+      for (const method of ['GET', 'PUT', 'DELETE']) {
+        const status = await statusOf(a, method, `/v0/entity?id=k&${quorum}`)
+        expect([quorum, method, status]).toEqual([quorum, method, 400])
+      }
+    }
+  })
+
   it('see a write of 2/2 by 1/2 with one of them down, and 504 where two are wanted', async () => {
     const [a, b] = await startRing(processes, ['a', 'b'])
     expect(await statusOf(a, 'PUT', '/v0/entity?id=k&ack=2&from=2')).toBe(201)
@@ -165,6 +214,40 @@ describe('two nodes', () => {
 })
 
 describe('three nodes', () => {
+  it('take the same replicas for a key every time, the few among the many', async () => {
+    const nodes = await startRing(processes, ['a', 'b', 'c'], '--copies', '3')
+    for (let i = 0; i < 10; i++) {
+      const sets: number[][] = []
+      for (const from of [1, 2, 3]) {
+        const path = `/v0/entity?id=key${i}&ack=${from}&from=${from}`
+        expect(await statusOf(nodes[i % 3], 'PUT', path)).toBe(201)
+        sets.push(await holdersOf(nodes, `key${i}`))
+        for (const node of nodes) {
+          expect(await statusOf(node, 'GET', `/v0/entity?id=key${i}&ack=1&from=${from}`)).toBe(200)
+        }
+      }
+      expect(sets.map(({ length }) => length)).toEqual([1, 2, 3])
+      expect(sets[1]).toEqual(expect.arrayContaining(sets[0]))
+      expect(sets[2]).toEqual(expect.arrayContaining(sets[1]))
+    }
+  })
+
+  it('give the newest of what they hold, however one of them was away', async () => {
+    const [a, b, c] = await startRing(processes, ['a', 'b', 'c'], '--copies', '3')
+    expect(await statusOf(a, 'PUT', '/v0/entity?id=k&ack=3&from=3')).toBe(201)
+    await c.kill()
+    await until('a deletion by two', async () => {
+      return (await statusOf(a, 'DELETE', '/v0/entity?id=k&ack=2&from=3')) === 202
+    })
+    const again = await processes.start('c', '--placement', 'ring', '--join', a.address)
+    await untilSettled([a, b, again])
+    for (const quorum of ['ack=3&from=3', 'ack=2&from=3', 'ack=1&from=3']) {
+      expect(await statusOf(again, 'GET', `/v0/entity?id=k&${quorum}`)).toBe(404)
+    }
+    expect(await statusOf(again, 'PUT', '/v0/entity?id=k&ack=3&from=3')).toBe(201)
+    expect(await statusOf(b, 'GET', '/v0/entity?id=k&ack=1&from=3')).toBe(200)
+  })
+
   it('see 2/3 by 2/3 with any one of them down, after writes and deletions', async () => {
     const [a, b, c] = await startRing(processes, ['a', 'b', 'c'], '--copies', '3')
     for (let i = 0; i < 30; i++) {

@@ -1,42 +1,13 @@
 /** Ten thousand keys, read by a loop that never stops, while nodes join and leave: not one answer is missing. */
 import { afterEach, expect, it } from 'vitest'
 import { Processes, until, type NodeProcess } from '../integration/process.js'
+import { KEYS, Readers, writeKeys } from './readers.js'
 import { call, configOf, startRing, untilSettled } from './ring-process.js'
 
-const KEYS = 10_000
-const READERS = 8
 /** A busy machine must not look like a dead node: that a dead one is missed is another promise. */
 const PATIENT = ['--dead-after-ms', '8000']
 const processes = new Processes()
 afterEach(() => processes.end())
-
-class Readers {
-  reads = 0
-  readonly failures: string[] = []
-  #running = true
-  readonly #done: Promise<unknown>
-
-  constructor(nodes: () => readonly NodeProcess[]) {
-    this.#done = Promise.all(
-      Array.from({ length: READERS }, async (_, reader) => {
-        for (let i = reader; this.#running; i = (i + READERS) % KEYS) {
-          const all = nodes()
-          const node = all[i % all.length]
-          const { status, body } = await call(node, 'GET', `/v0/entity?id=key${i}`)
-          this.reads++
-          if (status !== 200 || body.toString() !== `value${i}`) {
-            this.failures.push(`key${i} at ${node.http}: ${status}`)
-          }
-        }
-      })
-    )
-  }
-
-  async stop(): Promise<void> {
-    this.#running = false
-    await this.#done
-  }
-}
 
 it('gives records the copies they should have when nodes come', async () => {
   const [a] = await startRing(processes, ['a'], '--copies', '3')
@@ -58,12 +29,7 @@ it('gives records the copies they should have when nodes come', async () => {
 
 it('leaves every key readable at every moment', async () => {
   const [a, b] = await startRing(processes, ['a', 'b'], ...PATIENT)
-  for (let i = 0; i < KEYS; i += 64) {
-    const puts = Array.from({ length: Math.min(64, KEYS - i) }, (_, j) =>
-      call(a, 'PUT', `/v0/entity?id=key${i + j}`, { body: `value${i + j}` })
-    )
-    for (const { status } of await Promise.all(puts)) expect(status).toBe(201)
-  }
+  await writeKeys(a)
   let serving: readonly NodeProcess[] = [a, b]
   const readers = new Readers(() => serving)
   const c = await processes.start('c', '--placement', 'ring', '--join', a.address, ...PATIENT)

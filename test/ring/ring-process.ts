@@ -39,6 +39,9 @@ export function call(
 export interface ClusterConfig {
   readonly urlToHash: Readonly<Record<string, number[]>>
   readonly stage: string
+  readonly copies: number
+  readonly underReplicated: boolean
+  readonly progress: { readonly hints: number; readonly records: number }
   readonly nodes: readonly { name: string; state: string; records: number; share: number }[]
 }
 

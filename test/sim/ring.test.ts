@@ -19,7 +19,7 @@ describe('a ring keeps its promises', () => {
     expect(runRing(8, SHORT).digest).not.toBe(first.digest)
   })
 
-  it.each([27])('with seed %i, which found something', (seed) => {
+  it.each([7, 14, 17, 27, 4_016_587_527])('with seed %i, which found something', (seed) => {
     expect(runRing(seed)).toMatchObject({ result: 'passed', message: '' })
   })
 })
@@ -29,15 +29,15 @@ const DEFECTS: Record<RingSabotage, { seeds: readonly number[]; options: RingRun
   'overwrite-newer': { seeds: [1, 2], options: { ...SHORT, faults: 'all' } },
   'ack-early': { seeds: [1, 2], options: { ...SHORT, faults: 'all' } },
   'serve-hollow': {
-    seeds: [4],
+    seeds: [1, 8],
     options: {
-      ...{ faults: 'crash', keys: 400, minutes: 0.2 },
+      ...{ faults: 'crash', keys: 400, minutes: 0.2, disks: 0 },
       rates: { crash: 3, join: 0, leave: 0 },
       config: { pullBatchBytes: 100 }
     }
   },
   'skip-newcomer': { seeds: [1, 2, 3], options: { minutes: 0.3, rates: { join: 3, leave: 3 } } },
-  'skip-fill': { seeds: [4], options: { ...SHORT, faults: 'none' } },
+  'skip-fill': { seeds: [3, 8], options: { ...SHORT, faults: 'none', rates: { join: 3 } } },
   'keep-surplus': {
     seeds: [1],
     options: { ...SHORT, faults: 'none', rates: { join: 3 }, convergeMs: 10_000 }
@@ -49,7 +49,15 @@ const DEFECTS: Record<RingSabotage, { seeds: readonly number[]; options: RingRun
       ...{ faults: 'network', keys: 400, minutes: 0.15, convergeMs: 15_000 },
       rates: { partition: 3 }
     }
-  }
+  },
+  'one-more-copy': { seeds: [1], options: { ...SHORT, faults: 'none' } },
+  // Nobody reads: it is seen at rest that keys are nowhere.
+  'drop-unasked': {
+    seeds: [10],
+    options: { ...SHORT, faults: 'none', rates: { join: 3 }, reads: 0 }
+  },
+  'forget-ttl': { seeds: [2], options: { minutes: 0.2, faults: 'none', keys: 200 } },
+  'forget-disk': { seeds: [3, 4], options: { minutes: 0.2, faults: 'crash', disks: 1 } }
 }
 
 describe('a planted defect is seen', () => {

@@ -9,6 +9,7 @@ import { nodeName } from '../../src/core/ids.js'
 import { Random } from '../../src/core/random.js'
 import { NODE_DEFAULTS, type NodeConfig } from '../../src/node/config.js'
 import { Node } from '../../src/node/node.js'
+import type { Origin } from '../../src/node/door/client-state.js'
 import type { NodeEvent } from '../../src/node/outbox.js'
 import type { BucketState } from '../../src/node/bucket-state.js'
 import { ReplyParser } from '../../src/wire/resp/reply-parser.js'
@@ -52,11 +53,11 @@ export class MiniClient {
     }
   })
 
-  constructor(cluster: MiniCluster, at: MiniNode, session: number) {
+  constructor(cluster: MiniCluster, at: MiniNode, session: number, origin?: Origin) {
     this.#cluster = cluster
     this.at = at
     this.session = session
-    at.input((node, now) => node.open(session, now))
+    at.input((node, now) => node.open(session, now, origin))
   }
 
   output(bytes: Uint8Array): void {
@@ -242,8 +243,8 @@ export class MiniCluster {
     return nodes
   }
 
-  client(at: MiniNode): MiniClient {
-    const client = new MiniClient(this, at, this.#nextSession++)
+  client(at: MiniNode, origin?: Origin): MiniClient {
+    const client = new MiniClient(this, at, this.#nextSession++, origin)
     at.clients.set(client.session, client)
     return client
   }

@@ -79,5 +79,7 @@ export const RING_FIELDS: {
   ringOffer: fc.record({ id: count, version: count, entries }),
   ringLacks: fc.record({ id: count, lacks: fc.array(count, { maxLength: 4 }) }),
   ringScan: fc.record({ id: count, start: payload, inclusive: flag, end: payload, limit: count }),
-  ringScanned: fc.record({ id: count, done: flag, payload })
+  ringScanned: fc.record({ id: count, done: flag, payload }),
+  ringHello: fc.record({ memory: life }),
+  ringHinted: fc.record({})
 }

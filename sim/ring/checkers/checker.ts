@@ -14,6 +14,8 @@ export interface RingChecker {
   readonly name: string
   onInvoke?(operation: RingOperation): void
   onComplete?(operation: RingOperation): void
+  /** Every so often while clients ask. */
+  onSample?(view: RingView): void
   /** What is not yet as it must be at rest, or undefined. */
   problem?(view: RingView): string | undefined
 }

@@ -93,6 +93,7 @@ export class RingNode implements RingCluster {
       restarted: (peer) => {
         this.#told.delete(peer.name)
         this.#memories.delete(peer.name)
+        this.#hints.restarted(peer.name)
         this.#coordinator.peerGone(peer.name)
       },
       returned: (peer) => this.#onReturned(peer),
@@ -151,6 +152,8 @@ export class RingNode implements RingCluster {
   isUp(name: string): boolean {
     const peer = this.peers.get(name as Peer['name'])
     if (peer === undefined || peer.stream.peerLife === 0 || !peer.isOpen || peer.left) return false
+    // Its link broke, and it was not heard since.
+    if (peer.suspect) return false
     // A process that the configuration does not know yet has forgotten everything, and takes nothing.
     if (this.#members.get(name)?.life !== this.memoryOf(name)) return false
     return peer.stream.unackedBytes < this.config.streamWindowBytes
@@ -253,7 +256,7 @@ export class RingNode implements RingCluster {
 
   linkDown(address: string, now: number): void {
     this.#now = now
-    this.peers.linkDown(address)
+    for (const { name } of this.peers.linkDown(address)) this.#coordinator.peerGone(name)
   }
 
   request(request: RingRequest, now: number): void {
@@ -384,6 +387,8 @@ export class RingNode implements RingCluster {
     this.#standing.wish()
     if (!this.joined) return
     if (this.#owing.size > 0) this.#noticeHinted()
+    const others = this.configuration.members.filter(({ name }) => name !== this.config.name)
+    if (others.every(({ name }) => this.isUp(name))) this.peers.forgetContacts()
     this.#wishAway()
     const own = {
       version: this.configuration.version,
@@ -425,7 +430,9 @@ export class RingNode implements RingCluster {
     this.#take(configuration)
     this.#memory.note({ kind: 'ring', cluster: this.peers.cluster, configuration })
     for (const { name, address } of configuration.members) {
-      if (name !== this.config.name) this.peers.ensure(name, address, this.#now)
+      // One that has been heard says itself where it is: the configuration may be behind.
+      const isHeard = (this.peers.get(name)?.stream.peerLife ?? 0) !== 0
+      if (name !== this.config.name && !isHeard) this.peers.ensure(name, address, this.#now)
     }
     const { version, stage, members } = configuration
     this.outbox.event({ kind: 'ring', version, stage, members: members.map(({ name }) => name) })

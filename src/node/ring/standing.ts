@@ -72,10 +72,9 @@ export class Standing {
 
   /** The configuration is another one. */
   adopted(): void {
-    const { joined, peers, outbox, config } = this.#cluster
+    const { joined, outbox, config } = this.#cluster
     if (joined && !this.#wasJoined) {
       this.#wasJoined = true
-      peers.forgetContacts()
       outbox.event({ kind: 'joined', node: config.name })
     }
     this.#goIfStruck()

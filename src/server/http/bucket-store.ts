@@ -5,6 +5,7 @@
 import type { NodeAccess } from '../../runtime/access.js'
 import { RespError, type ReplyValue } from '../../wire/resp/reply-value.js'
 import type { LocalClient } from '../../runtime/local-clients.js'
+import { scanBuckets } from './bucket-range.js'
 import type { EntityAnswer, EntityStore } from './entity-store.js'
 
 export function createBucketStore(node: NodeAccess): EntityStore {
@@ -33,7 +34,7 @@ export function createBucketStore(node: NodeAccess): EntityStore {
         () => ({ status: 201 })
       ),
     delete: (key) => answer(call('DEL', key), () => ({ status: 202 })),
-    scan: undefined
+    scan: (range) => scanBuckets(node, range)
   }
 }
 

@@ -2,10 +2,11 @@
  * `/`: the dashboard, bundled at build (web/, scripts/build-web.mjs) and kept in memory with its compressed forms. The
  * page may load nothing but this node's own files and talk to nobody but the nodes of the cluster.
  */
+import type { FastifyInstance } from 'fastify'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { isLoopback, parseAddress } from '../../config/address.js'
-import { refuse, type HttpContext, type RouteGroup } from './context.js'
+import { refuse, type RouteGroup } from './context.js'
 
 interface WebFile {
   readonly path: string
@@ -27,7 +28,12 @@ const FOLDERS = ['../../../web/', '../../../dist/web/'].map(
 )
 const YEAR_S = 31_536_000
 
-export const dashboard: RouteGroup = (app, context) => {
+export const dashboard: RouteGroup = (app, { node, feed }) => {
+  addDashboard(app, () => describePolicy(parseAddress(node.address)?.host ?? '', feed.doors))
+}
+
+/** `policy` says what the page may load and whom it may talk to, asked whenever somebody opens it. */
+export function addDashboard(app: FastifyInstance, policy: () => string): void {
   const files = load()
   if (files.length === 0) {
     app.get('/', (_request, reply) => {
@@ -45,7 +51,7 @@ export const dashboard: RouteGroup = (app, context) => {
         vary: 'accept-encoding',
         'cache-control': file.fixed ? `public, max-age=${YEAR_S}, immutable` : 'no-cache'
       })
-      if (file.path === '/') void reply.header('content-security-policy', describePolicy(context))
+      if (file.path === '/') void reply.header('content-security-policy', policy())
       if (request.headers['if-none-match'] === file.etag) return reply.code(304).send()
       void reply.type(file.type)
       if (encoding === '') return reply.send(file.plain)
@@ -67,9 +73,8 @@ function load(): LoadedFile[] {
 }
 
 /** The page talks to this node, and to the others when this one dies. */
-function describePolicy({ node, feed }: HttpContext): string {
-  const others = feed.doors.map((door) => `http://${door}`)
-  const here = parseAddress(node.address)?.host ?? ''
+export function describePolicy(here: string, doors: readonly string[]): string {
+  const others = doors.map((door) => `http://${door}`)
   // Nodes that join later on this machine have ports that nobody knows yet.
   if (isLoopback(here)) others.push('http://127.0.0.1:*', 'http://localhost:*')
   return [

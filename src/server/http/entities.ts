@@ -25,10 +25,6 @@ export function addEntities(app: FastifyInstance, store: EntityStore): void {
       if (!(error instanceof QueryError)) throw error
       return refuse(reply, 400, { code: 'OC_BAD_REQUEST', message: error.message })
     }
-    if (store.scan === undefined) {
-      const message = 'keys have an order only where the placement is a ring'
-      return refuse(reply, 400, { code: 'OC_BAD_REQUEST', message })
-    }
     await stream(reply, store.scan(range))
     return reply
   })

@@ -32,6 +32,6 @@ export interface EntityStore {
     options: { readonly quorum: Quorum | undefined; readonly ttlMs: number | undefined }
   ): Promise<EntityAnswer>
   delete(key: Uint8Array, quorum: Quorum | undefined): Promise<EntityAnswer>
-  /** In the order of keys, a record at a time; undefined where keys have no order. */
-  readonly scan: ((range: EntityRange) => AsyncIterable<Entity>) | undefined
+  /** In the order of keys, a record at a time. */
+  scan(range: EntityRange): AsyncIterable<Entity>
 }

@@ -113,9 +113,16 @@ it('never answers what is wrong with anything but a reason', async () => {
     path: fc.constantFrom('/v0/entity', '/v0/entities', '/v0/entity/', '/v0', '/x'),
     query: fc.array(fc.tuple(word, value), { maxLength: 4 }),
     payload: fc.option(fc.uint8Array({ maxLength: 20 }), { nil: undefined }),
-    type: fc.constantFrom(undefined, 'application/json', 'text/plain', 'x', 'multipart/form-data')
+    type: fc.constantFrom(
+      undefined,
+      'application/json',
+      'text/plain',
+      'x',
+      ';;',
+      'multipart/form-data'
+    )
   })
-  const allowed = [200, 201, 202, 400, 404, 405, 413, 415]
+  const allowed = [200, 201, 202, 400, 404, 405, 413]
   await fc.assert(
     fc.asyncProperty(request, async ({ method, path, query, payload, type }) => {
       const text = query.map(([key, of]) => `${encodeURIComponentSafely(key)}=${of}`).join('&')

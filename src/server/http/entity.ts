@@ -16,6 +16,7 @@ export const VALUE_BYTES_MAX = 32 * 1024 * 1024
 const KEY_BYTES_MAX = 8192
 const TTL_MS_MAX = 1e14
 const PATH = '/v0/entity'
+const BYTES = 'application/octet-stream'
 const KNOWN = ['id', 'ack', 'from', 'ttl']
 
 interface Call {
@@ -43,6 +44,11 @@ export function addEntity(app: FastifyInstance, store: EntityStore): void {
 /** A value is bytes, whatever a client calls it. */
 export function acceptAnyBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
+  // Also what is no type at all.
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.headers['content-type'] !== undefined) request.headers['content-type'] = BYTES
+    done()
+  })
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 }
 

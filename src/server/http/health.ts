@@ -1,7 +1,11 @@
 /** `/health`: for load balancers and Kubernetes. 200 while the node serves, 503 with the reason otherwise. */
-import type { RouteGroup } from './context.js'
+import type { FastifyInstance } from 'fastify'
+import type { NodeAccess } from '../../runtime/access.js'
 
-export const health: RouteGroup = (app, { node }) => {
+export function health(
+  app: FastifyInstance,
+  { node }: { readonly node: Pick<NodeAccess, 'name' | 'health'> }
+): void {
   app.get('/health', (_request, reply) => {
     const { serving, state, reason } = node.health()
     void reply.header('cache-control', 'no-store')

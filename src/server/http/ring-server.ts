@@ -1,11 +1,16 @@
-/** The HTTP door of a node whose placement is a ring: document 003's routes, and `/health`. */
+/** The HTTP door of a node whose placement is a ring: document 003's routes, `/health`, `/api/cluster`, `/metrics` and the page. */
 import type { PortChoice } from '../../config/option.js'
 import { parseAddress, formatAddress, isWildcard } from '../../config/address.js'
 import type { Door } from '../../runtime/access.js'
 import type { RingAccess } from '../../runtime/ring-node.js'
+import { cluster } from './cluster.js'
 import { addRingConfig } from './cluster-config.js'
 import { addEntities } from './entities.js'
 import { addEntity } from './entity.js'
+import { health } from './health.js'
+import { Permissions } from './origin.js'
+import { addRingLive, doorsOf } from './ring-live.js'
+import { addRingMetrics } from './ring-metrics.js'
 import { createRingStore } from './ring-store.js'
 import { createApp, listen } from './server.js'
 
@@ -27,17 +32,22 @@ export async function startRingHttp(options: RingHttpOptions): Promise<Door> {
     addRingConfig(scope, node)
     done()
   })
-  app.get('/health', (_request, reply) => {
-    const inspection = node.inspect()
-    void reply.header('cache-control', 'no-store')
-    if (inspection?.joined === true) return reply.send({ status: 'serving', node: node.name })
-    return reply.code(503).send({ status: 'joining', node: node.name, code: 'OC_NOT_SERVING' })
+  const permissions = new Permissions(() => doorsOf(node))
+  const closing: (() => void)[] = []
+  app.register((scope, _options, done) => {
+    health(scope, { node })
+    cluster(scope, { node, permissions })
+    closing.push(addRingMetrics(scope, node), addRingLive(scope, node, { permissions, host }))
+    done()
   })
   await app.ready()
   const bound = await listen(app, isWildcard(host) ? '' : host, port)
   const reached = advertise === undefined ? host : (parseAddress(advertise)?.host ?? host)
   return {
     address: formatAddress({ host: reached, port: bound }),
-    close: () => app.close()
+    close: () => {
+      for (const act of closing) act()
+      return app.close()
+    }
   }
 }

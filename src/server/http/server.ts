@@ -8,6 +8,7 @@
  * address, and a name that leads here but is not this machine's is refused.
  */
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify'
+import type { ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
 import { isIP } from 'node:net'
 import { formatAddress, isLoopback, isWildcard, parseAddress } from '../../config/address.js'
@@ -19,6 +20,7 @@ import { actions } from './actions.js'
 import { cluster } from './cluster.js'
 import { refuse, type HttpContext, type RouteGroup } from './context.js'
 import { dashboard } from './dashboard.js'
+import { elastic } from './elastic.js'
 import { entities } from './entity-group.js'
 import { events } from './events.js'
 import { health } from './health.js'
@@ -33,6 +35,7 @@ const GROUPS: readonly RouteGroup[] = [
   metrics,
   live,
   actions,
+  elastic,
   entities,
   dashboard
 ]
@@ -98,20 +101,31 @@ export function createApp(node: Pick<NodeAccess, 'log'>, host: string): FastifyI
     keepAliveTimeout: KEEP_ALIVE_MS,
     requestTimeout: REQUEST_MS_MAX,
     forceCloseConnections: true,
-    http: { maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: HEADERS_MS_MAX },
+    // Without one the server would answer 400 and say nothing.
+    http: {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: HEADERS_MS_MAX,
+      requireHostHeader: false
+    },
     clientErrorHandler: (error, socket) => {
       if (error.code === 'ECONNRESET' || !socket.writable) {
         socket.destroy()
         return
       }
       const large = error.code === 'HPE_HEADER_OVERFLOW'
-      const status = large ? '431 Request Header Fields Too Large' : '400 Bad Request'
+      // An id is part of the head of a request: one that is too long is answered as a value that is too long.
+      const status = large ? '413 Content Too Large' : '400 Bad Request'
       const code = large ? 'OC_TOO_LARGE' : 'OC_BAD_REQUEST'
       const message = large ? `headers may have ${HEADER_BYTES_MAX} bytes` : 'this is not HTTP/1.1'
       const body = JSON.stringify({ code, message })
       const head = `content-type: application/json\r\ncontent-length: ${body.length}`
       socket.end(`HTTP/1.1 ${status}\r\n${head}\r\nconnection: close\r\n\r\n${body}`)
     }
+  })
+  app.server.on('checkExpectation', (_request, response: ServerResponse) => {
+    const message = 'only 100-continue can be expected'
+    response.writeHead(400, { 'content-type': 'application/json', connection: 'close' })
+    response.end(JSON.stringify({ code: 'OC_BAD_REQUEST', message }))
   })
   const loopback = isLoopback(host)
   app.addHook('onRequest', (request, reply, done) => {
@@ -120,6 +134,10 @@ export function createApp(node: Pick<NodeAccess, 'log'>, host: string): FastifyI
       'referrer-policy': 'no-referrer',
       'cross-origin-resource-policy': 'same-origin'
     })
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      refuse(reply, 400, { code: 'OC_BAD_REQUEST', message: 'the host header is missing' })
+      return
+    }
     if (loopback && !isOwnName(request.headers.host)) {
       const message = `this node is not known as ${String(request.headers.host).slice(0, 100)}`
       refuse(reply, 403, { code: 'OC_FORBIDDEN', message })
@@ -137,6 +155,10 @@ export function createApp(node: Pick<NodeAccess, 'log'>, host: string): FastifyI
     const status = error.statusCode ?? 500
     if (status === 413) {
       return refuse(reply, 413, { code: 'OC_TOO_LARGE', message: error.message })
+    }
+    // A body of no type: what is wrong with the request is the same, whatever a route makes of bodies.
+    if (status === 415 && !request.url.startsWith('/api/')) {
+      return refuse(reply, 400, { code: 'OC_BAD_REQUEST', message: error.message })
     }
     if (status >= 400 && status < 500) {
       return refuse(reply, status, { code: 'OC_BAD_REQUEST', message: error.message })

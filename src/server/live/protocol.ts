@@ -1,6 +1,7 @@
 /** What `/api/live` says, by the name of the event. The dashboard is the only one that has to understand it. */
 import type { JournalEntry } from '../../runtime/journal.js'
 import type { Sample } from '../../runtime/sample.js'
+import type { RingStatus } from '../../runtime/ring-status.js'
 import type { MoveStatus, NodeStatus } from '../../runtime/status.js'
 
 /** A bucket, its primary and its backups. */
@@ -25,6 +26,8 @@ export interface LiveState {
   readonly lost: number
   readonly nodes: readonly LiveNode[]
   readonly moves: readonly MoveStatus[]
+  /** Where the placement is a ring: its rows are arcs, in the order of their positions. */
+  readonly ring?: RingStatus['ring']
 }
 
 export interface LiveEvents {
