@@ -14,7 +14,9 @@ export interface Sizes {
   /** Keys of the throughput rows, of the rows about memory, and of a rebalance. */
   readonly keys: number
   readonly keysLarge: readonly number[]
-  readonly keysMoved: number
+  readonly keysMoved: readonly number[]
+  /** How many nodes a simulated cluster has. */
+  readonly nodes: readonly number[]
   readonly valueBytes: readonly number[]
   readonly quick: boolean
 }

@@ -4,7 +4,7 @@
  */
 import type { Latency } from './histogram.js'
 import type { LoadResult } from './job.js'
-import type { Pair, Row } from './row.js'
+import type { Pair, Place, Row } from './row.js'
 
 export interface Sample {
   readonly value: number
@@ -26,6 +26,7 @@ export interface Figure {
   readonly name: string
   readonly unit: string
   readonly better: Row['better']
+  readonly at?: Place
   readonly note?: string
 }
 

@@ -19,6 +19,11 @@ const ROW: Row = {
   rounds: 3
 }
 const FAILED: Row = { ...ROW, name: 'SET', ratio: null, spread: null, error: 'redis: died' }
+const SIZES: Row[] = [16, 4096].map((x) => ({
+  ...ROW,
+  name: `GET ${x} B`,
+  at: { series: 'GET, op/s over bytes', x }
+}))
 const machine = { processor: 'p', processors: 2, memoryGb: 4, node: 'v20', system: 's' }
 const REPORT: Report = {
   date: '2026-01-01T00:00:00.000Z',
@@ -45,6 +50,23 @@ test('the page keeps its text, is the same after a second time, and says that th
     const picture = readFileSync(join(folder, 'images', 'bench-commands.svg'), 'utf8')
     expect(picture).toContain('GET &lt;P16&gt;')
     expect(picture).not.toContain('NaN')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('rows that differ in a size make a line, a single one does not', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'opencluster-page-'))
+  try {
+    const page = join(folder, 'performance.md')
+    writeFileSync(page, '<!-- measured: begin -->\n<!-- measured: end -->\n')
+    writePage(folder, { ...REPORT, rows: [ROW, ...SIZES] })
+    const picture = readFileSync(join(folder, 'images', 'bench-get-op-s-over-bytes.svg'), 'utf8')
+    expect(picture).toMatch(/>16<[^]*>4096<[^]*>opencluster<[^]*>redis</)
+    expect(picture).not.toContain('NaN')
+    expect(readFileSync(page, 'utf8')).toContain('![GET, op/s over bytes]')
+    const files = writePage(folder, { ...REPORT, rows: SIZES.slice(0, 1) })
+    expect(files.filter((file) => file.includes('over-bytes'))).toEqual([])
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

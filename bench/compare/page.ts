@@ -1,8 +1,9 @@
 /** The measured part of docs/performance.md: the table of a run between two marks, and a picture for each group. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { drawRatios } from './plots.js'
+import { drawLines, drawRatios } from './plots.js'
 import { formatPage, isLoaded, type Report } from './report.js'
+import type { Row } from './row.js'
 
 const [BEGIN, END] = ['<!-- measured: begin -->', '<!-- measured: end -->']
 
@@ -24,10 +25,29 @@ export function writePage(docs: string, report: Report): string[] {
     files.push(join(images, name))
     pictures.push(`![${group}](images/${name})`)
   }
+  for (const [series, rows] of seriesOf(report.rows)) {
+    const name = `bench-${series.replaceAll(/[^A-Za-z0-9]+/g, '-').toLowerCase()}.svg`
+    writeFileSync(join(images, name), drawLines(series, rows))
+    files.push(join(images, name))
+    pictures.push(`![${series}](images/${name})`)
+  }
   const measured = [BEGIN, '', describeRun(report), '', ...formatPage(report.rows), '']
   const body = [...measured, ...pictures.flatMap((line) => [line, '']), ''].join('\n').trimEnd()
   writeFileSync(page, `${text.slice(0, begin)}${body}\n\n${text.slice(end)}`)
   return files
+}
+
+/** Rows that make a line: at least two sizes that have a figure. */
+function seriesOf(rows: readonly Row[]): Map<string, Row[]> {
+  const found = new Map<string, Row[]>()
+  for (const row of rows) {
+    if (row.at === undefined || row.ours === null) continue
+    found.set(row.at.series, [...(found.get(row.at.series) ?? []), row])
+  }
+  for (const [series, own] of found) {
+    if (new Set(own.map(({ at }) => at?.x)).size < 2) found.delete(series)
+  }
+  return found
 }
 
 function describeRun({ date, commit, machine, peers, quick }: Report): string {

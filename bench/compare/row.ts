@@ -8,6 +8,12 @@ export interface Pair {
   readonly ratio: number
 }
 
+export interface Place {
+  /** What is drawn, over what. */
+  readonly series: string
+  readonly x: number
+}
+
 export interface Row {
   readonly group: string
   readonly name: string
@@ -29,6 +35,8 @@ export interface Row {
   readonly latency?: { readonly ours: Latency; readonly theirs: Latency | null }
   /** Parts of one processor: what the generator used and what the servers used. */
   readonly shares?: { readonly generator: number; readonly ours: number; readonly theirs: number }
+  /** Its place on a line of rows that differ in one size only. */
+  readonly at?: Place
   readonly note?: string
   readonly error?: string
 }

@@ -18,6 +18,8 @@ import * as memory from './workloads/memory.js'
 import * as pauses from './workloads/pauses.js'
 import * as rebalance from './workloads/rebalance.js'
 import * as redisBenchmark from './workloads/redis-benchmark.js'
+import * as ring from './workloads/ring.js'
+import * as scale from './workloads/scale.js'
 import * as threeNodes from './workloads/three-nodes.js'
 
 export const PEERS = ['redis', 'valkey', 'keydb', 'memcached'] as const
@@ -36,10 +38,12 @@ const WORKLOADS = [
   backup,
   threeNodes,
   http,
+  ring,
   rebalance,
   failover,
   memory,
-  pauses
+  pauses,
+  scale
 ]
 export const GROUPS: readonly string[] = WORKLOADS.map(({ GROUP }) => GROUP)
 
@@ -48,8 +52,9 @@ const QUICK: Sizes = {
   warmupMs: 150,
   durationMs: 350,
   keys: 100_000,
-  keysLarge: [1_000_000],
-  keysMoved: 60_000,
+  keysLarge: [250_000, 1_000_000],
+  keysMoved: [60_000],
+  nodes: [4, 16],
   valueBytes: [64, 4096],
   quick: true
 }
@@ -58,8 +63,9 @@ const WHOLE: Sizes = {
   warmupMs: 500,
   durationMs: 2000,
   keys: 1_000_000,
-  keysLarge: [1_000_000, 5_000_000],
-  keysMoved: 333_000,
+  keysLarge: [250_000, 1_000_000, 5_000_000],
+  keysMoved: [40_000, 120_000, 333_000],
+  nodes: [4, 16, 64, 256],
   valueBytes: [64, 16, 256, 1024, 4096, 16_384],
   quick: false
 }

@@ -86,7 +86,9 @@ async function measureOne(
     }
   }
   const peers = bench.peers.filter((peer) => canAsk(protocolOf(peer), spec.mix))
-  await bench.measure({ group: GROUP, name, unit: 'op/s', better: 'more' }, [
+  const at = { series: `${spec.title} P${pipeline}, op/s over bytes of a value`, x: valueBytes }
+  const figure = { group: GROUP, name, unit: 'op/s', better: 'more', at } as const
+  await bench.measure(figure, [
     createSide('opencluster', () => startAlone(bench)),
     ...peers.map(({ label, start }) => createSide(label, start))
   ])

@@ -10,7 +10,7 @@ import type { Bench } from '../bench.js'
 import { probe } from '../cluster-caller.js'
 import { fillJob } from '../generator.js'
 import type { Latency } from '../histogram.js'
-import type { Sample, Side } from '../measure.js'
+import { median, type Sample, type Side } from '../measure.js'
 import { startNode, startOpenCluster, untilBalanced } from '../peers/opencluster.js'
 import { startRedisCluster, type RedisProgram } from '../peers/redis.js'
 import { stopServer, targetOf, type Server } from '../peers/server.js'
@@ -21,6 +21,8 @@ export const GROUP = 'rebalance'
 const MOVE_MS_MAX = 180_000
 const REST_MS = 1500
 const WORKERS = 4
+/** A key and its value. */
+const ITEM_BYTES = 20 + 64
 
 interface Moved {
   readonly keysPerSecond: number
@@ -34,22 +36,41 @@ export async function run(bench: Bench): Promise<void> {
   const { redisCli } = bench.tools
   const peer = redis !== undefined && redisCli !== undefined ? { redis, redisCli } : undefined
   const rounds = bench.sizes.quick ? 1 : 3
-  const size = formatKeys(bench.sizes.keysMoved)
-  for (const pipeline of [undefined, 1000]) {
-    const how = pipeline === undefined ? 'as it comes' : `pipeline ${pipeline}`
-    const figure = { group: GROUP, unit: 'keys/s', better: 'more' } as const
-    const take = async (moved: Promise<Moved>): Promise<Sample> => ({
-      value: (await moved).keysPerSecond
-    })
-    await bench.measure(
-      { ...figure, name: `rebalance of ${size} keys, idle, theirs ${how}` },
-      sidesOf({
-        ours: () => take(moveOurs(bench, false)),
-        theirs: peer && (() => take(moveRedis(bench, { ...peer, pipeline, probed: false }))),
-        label: peer?.redis.label
-      }),
-      rounds
-    )
+  const [most] = bench.sizes.keysMoved.slice(-1)
+  for (const keys of bench.sizes.keysMoved) {
+    // Its pipeline is a matter of the largest only.
+    for (const pipeline of keys === most ? [undefined, 1000] : [undefined]) {
+      const how = pipeline === undefined ? 'as it comes' : `pipeline ${pipeline}`
+      const at = { series: 'rebalance, keys/s over keys', x: keys }
+      const figure = { group: GROUP, unit: 'keys/s', better: 'more' } as const
+      const place = pipeline === undefined ? { at } : {}
+      const name = `rebalance of ${formatKeys(keys)} keys, idle, theirs ${how}`
+      const take = async (moved: Promise<Moved>): Promise<Sample> => ({
+        value: (await moved).keysPerSecond
+      })
+      await bench.measure(
+        { ...figure, ...place, name },
+        sidesOf({
+          ours: () => take(moveOurs(bench, { keys, probed: false })),
+          theirs:
+            peer && (() => take(moveRedis(bench, { ...peer, pipeline, keys, probed: false }))),
+          label: peer?.redis.label
+        }),
+        rounds
+      )
+    }
+  }
+  const keys = most
+  const size = formatKeys(keys)
+  const rates = { group: GROUP, better: 'more' } as const
+  const seen = new Map<string, Moved[]>([
+    ['ours', []],
+    ['theirs', []]
+  ])
+  const keep = async (whose: string, moved: Promise<Moved>): Promise<Moved> => {
+    const result = await moved
+    seen.get(whose)?.push(result)
+    return result
   }
   const figure = { group: GROUP, unit: '×', better: 'less' } as const
   const grown = async (moved: Promise<Moved>): Promise<Sample> => {
@@ -60,13 +81,37 @@ export async function run(bench: Bench): Promise<void> {
   await bench.measure(
     { ...figure, name: "clients' p99 during a rebalance, against their p99 at rest" },
     sidesOf({
-      ours: () => grown(moveOurs(bench, true)),
+      ours: () => grown(keep('ours', moveOurs(bench, { keys, probed: true }))),
       theirs:
-        peer && (() => grown(moveRedis(bench, { ...peer, pipeline: undefined, probed: true }))),
+        peer &&
+        (() =>
+          grown(
+            keep('theirs', moveRedis(bench, { ...peer, keys, pipeline: undefined, probed: true }))
+          )),
       label: peer?.redis.label
     }),
     rounds
   )
+  // The other figures of the same moves.
+  const figures = [
+    { unit: 'keys/s', of: ({ keysPerSecond }: Moved) => keysPerSecond },
+    { unit: 'MB/s', of: ({ keysPerSecond }: Moved) => (keysPerSecond * ITEM_BYTES) / 1e6 }
+  ]
+  for (const { unit, of } of figures) {
+    const again =
+      (whose: string): Side['take'] =>
+      () =>
+        Promise.resolve({ value: median((seen.get(whose) ?? []).map(of)) })
+    await bench.measure(
+      { ...rates, unit, name: `rebalance of ${size} keys under load, ${unit}` },
+      sidesOf({
+        ours: again('ours'),
+        theirs: peer && again('theirs'),
+        label: peer?.redis.label
+      }),
+      1
+    )
+  }
 }
 
 function sidesOf(sides: {
@@ -79,12 +124,12 @@ function sidesOf(sides: {
   return theirs === undefined ? [own] : [own, { label, take: theirs }]
 }
 
-async function moveOurs(bench: Bench, probed: boolean): Promise<Moved> {
-  const { processes, sizes } = bench
+async function moveOurs(bench: Bench, { keys, probed }: Clients): Promise<Moved> {
+  const { processes } = bench
   const first = await startOpenCluster(processes, { nodes: 1, copies: 1 })
   let server: Server = first
   try {
-    return await timeMove(bench, { server, probed, ports: first.ports }, async () => {
+    return await timeMove(bench, { server, keys, probed, ports: first.ports }, async () => {
       const flags = ['--copies', '1', '--http-port', 'off', '--name', 'node-2']
       const joining = startNode(processes, first.ports[0], flags)
       joining.catch(() => undefined)
@@ -98,27 +143,31 @@ async function moveOurs(bench: Bench, probed: boolean): Promise<Moved> {
       server = { ...first, nodes: [...first.nodes, joined.started] }
       await untilBalanced(first.ports[0], 2, MOVE_MS_MAX)
       const seconds = (performance.now() - startMs) / 1000
-      return { moved: sizes.keysMoved / 2, seconds }
+      return { moved: keys / 2, seconds }
     })
   } finally {
     await stopServer(processes, server)
   }
 }
 
-interface RedisMove {
-  readonly redis: RedisProgram
-  readonly redisCli: string
-  readonly pipeline: number | undefined
+interface Clients {
+  readonly keys: number
   readonly probed: boolean
 }
 
+interface RedisMove extends Clients {
+  readonly redis: RedisProgram
+  readonly redisCli: string
+  readonly pipeline: number | undefined
+}
+
 async function moveRedis(bench: Bench, options: RedisMove): Promise<Moved> {
-  const { redis, redisCli, pipeline, probed } = options
+  const { redis, redisCli, pipeline, keys, probed } = options
   const { processes } = bench
   const server = await startRedisCluster(processes, redis, { owners: 1, empty: 1 })
   try {
     const [first, second] = server.ports
-    return await timeMove(bench, { server, probed, ports: [first, second] }, async () => {
+    return await timeMove(bench, { server, keys, probed, ports: [first, second] }, async () => {
       const more = pipeline === undefined ? [] : ['--cluster-pipeline', String(pipeline)]
       const place = ['--cluster', 'rebalance', `127.0.0.1:${first}`, '--cluster-use-empty-masters']
       const startMs = performance.now()
@@ -136,11 +185,10 @@ async function moveRedis(bench: Bench, options: RedisMove): Promise<Moved> {
 /** Fills, lets clients run at rest and during the move if they are wanted, and times the move. */
 async function timeMove(
   bench: Bench,
-  options: { server: Server; probed: boolean; ports: readonly number[] },
+  options: Clients & { server: Server; ports: readonly number[] },
   move: () => Promise<{ moved: number; seconds: number }>
 ): Promise<Moved> {
-  const { server, probed, ports } = options
-  const keys = bench.sizes.keysMoved
+  const { server, keys, probed, ports } = options
   await bench.generator.run(fillJob(targetOf(server), { keys, valueBytes: 64 }))
   const clients = { workers: WORKERS, keys }
   const before = probed ? await probe(ports, clients, sleep(REST_MS)) : undefined
