@@ -14,7 +14,7 @@ const nondeterminism = [
 ]
 
 export default tseslint.config(
-  { ignores: ['dist/', 'coverage/', 'node_modules/', '**/*.cjs', 'examples'] },
+  { ignores: ['dist/', 'coverage/', 'node_modules/', '**/*.cjs', 'examples', 'api/'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: {

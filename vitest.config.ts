@@ -69,11 +69,12 @@ export default defineConfig({
         }
       },
       {
-        // Real schedulers in network namespaces: minutes, and packages of their own (`npm run test:elastic`).
+        // Real schedulers in network namespaces, from packages of Debian's. They wait most of the time, so all at once.
         test: {
           name: 'elastic',
           include: ['test/elastic/**/*.test.ts'],
-          fileParallelism: false,
+          globalSetup: ['test/elastic/install.ts'],
+          maxWorkers: 5,
           testTimeout: 240_000,
           hookTimeout: 120_000
         }

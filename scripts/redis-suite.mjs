@@ -120,7 +120,7 @@ process.on('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
 
 async function startNode(name, ...args) {
-  const options = ['start', '--port', '0', '--name', name, '--log-level', 'error', ...args]
+  const options = ['start', '--port', '0', '--http-port', 'off', '--name', name, ...args]
   const child = start(process.execPath, ['bin/opencluster', ...options], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe']
@@ -177,6 +177,13 @@ class MovingCluster {
     const nodes = [this.first, ...this.others]
     for (const node of nodes) node.kill('SIGKILL')
     await Promise.all(nodes.map((node) => node.ended))
+  }
+}
+
+/** What the nodes that run said last: why something could not be served is in there. */
+function showNodes() {
+  for (const { said, spawnargs } of started) {
+    if (said !== undefined) process.stdout.write(`${spawnargs.join(' ')}:\n${said.slice(-4000)}\n`)
   }
 }
 
@@ -258,6 +265,7 @@ for (const unit of units) {
     skipFile,
     verbose
   })
+  if (failures.length > 0) showNodes()
   await moving?.stop()
   failures.push(...fallen.splice(0))
   sums.passed += passed

@@ -11,7 +11,7 @@ const vitest = (...projects) => [
   ['run', ...projects.flatMap((project) => ['--project', project])]
 ]
 
-// The longest first. Tests with real processes wait most of the time; simulation and units fill it.
+// The longest first. Tests with real processes and real schedulers wait most of the time; simulation and units fill it.
 const groups = [
   {
     atOnce: 2,
@@ -24,8 +24,9 @@ const groups = [
     ]
   },
   {
-    atOnce: 3,
+    atOnce: 4,
     steps: [
+      ['schedulers', ...vitest('elastic')],
       ['integration', ...vitest('integration')],
       ['doors', ...vitest('conformance', 'cli')],
       ['sim', ...vitest('sim')],

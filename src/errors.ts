@@ -7,6 +7,7 @@ interface ErrorEntry {
   readonly remedy: string
 }
 
+/** Every code, with what it means and what to do; docs/errors.md is made of it. */
 export const ERRORS = {
   OC_UNKNOWN_COMMAND: {
     meaning: 'There is no command of that name.',
@@ -96,8 +97,10 @@ export const ERRORS = {
   }
 } as const satisfies Record<string, ErrorEntry>
 
+/** The codes of `OpenClusterError`. */
 export type ErrorCode = keyof typeof ERRORS
 
+/** Whatever goes wrong here has one of the codes of `ERRORS`. */
 export class OpenClusterError extends Error {
   override readonly name = 'OpenClusterError'
   readonly code: ErrorCode

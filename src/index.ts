@@ -23,6 +23,7 @@ export type { Departure, LeaveOptions, RunningNode } from './runtime/running-nod
 export type { BucketStatus, MoveStatus, NodeStatus, Status } from './runtime/status.js'
 export type { Settings } from './config/options.js'
 
+/** Of this package. */
 export const VERSION = '0.1.0'
 
 /** As the options of `opencluster start`, all of them optional: `dead-after-ms` is `deadAfterMs`. */

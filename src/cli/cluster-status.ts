@@ -5,6 +5,7 @@ import type { MoveStatus, NodeStatus, Status } from '../runtime/status.js'
 import { drawTable, isDrawable } from '../../sim/balance/picture.js'
 import { drawLegend, drawMap } from './status-map.js'
 import { arrangementOf, quotaOf } from './status-model.js'
+import { formatRing, isRing } from './status-ring.js'
 import { drawBar, paint, PLAIN, widthOf, type Colour, type Style } from './status-style.js'
 
 export { fetchClusterStatus, fetchStatus } from '../runtime/cluster-status.js'
@@ -15,6 +16,7 @@ const MOVES_SHOWN = 12
 
 /** Lines for people: a line a node, then the table: the documents' picture of a small one, a map of a larger one. */
 export function formatStatus(status: Status, style: Style = PLAIN): string[] {
+  if (isRing(status)) return formatRing(status, style)
   const members = status.nodes.filter(({ state }) => state !== 'left')
   const arrangement = arrangementOf(status)
   const { table } = arrangement

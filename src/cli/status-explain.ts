@@ -10,6 +10,7 @@ import {
 import type { View } from '../core/placement/view.js'
 import type { Status } from '../runtime/status.js'
 import { arrangementOf, viewsOf } from './status-model.js'
+import { isRing } from './status-ring.js'
 import { paint, type Style } from './status-style.js'
 
 /** Of the nodes that another could send something to, so many are shown in full. */
@@ -33,6 +34,7 @@ export interface NodeExplanation {
 
 /** For `--json`; everything that `formatExplanation` shows, of all nodes. */
 export function explainStatus(status: Status): NodeExplanation[] {
+  if (isRing(status)) return []
   return explanationsOf(status).map(({ view, explanation: { source, quota, split, towards } }) => ({
     node: view.nameOf(source.node),
     total: source.primaries + source.backups,
@@ -50,6 +52,9 @@ export function explainStatus(status: Status): NodeExplanation[] {
 }
 
 export function formatExplanation(status: Status, style: Style): string[] {
+  if (isRing(status)) {
+    return ['', 'a ring is not balanced by rules: the positions alone say who holds what']
+  }
   const lines: string[] = []
   for (const { view, explanation } of explanationsOf(status)) {
     const { source, quota, split, towards } = explanation

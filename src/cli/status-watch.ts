@@ -8,6 +8,7 @@ import type { Status } from '../runtime/status.js'
 import { fetchClusterStatus } from './cluster-status.js'
 import type { Output } from './command.js'
 import { arrangementOf, countRemaining } from './status-model.js'
+import { isRing } from './status-ring.js'
 import { drawBar, type Style } from './status-style.js'
 
 const WATCH_MS = 1000
@@ -25,6 +26,8 @@ export class Rebalance {
 
   /** A line with a bar while something is out of place, otherwise nothing. */
   describe(status: Status, style: Style): string | undefined {
+    // A ring has stages instead, which its picture names.
+    if (isRing(status)) return undefined
     const { copies, roles } = countRemaining(arrangementOf(status))
     const left = copies + roles
     if (left === 0) {

@@ -294,3 +294,45 @@ describe('a rebalance', () => {
     ])
   })
 })
+
+describe('the status of a ring', () => {
+  const quarter = 2 ** 30
+  const status = {
+    ...statusOf({ buckets: 3, nodes: [{}, { state: 'dead' }] }),
+    placement: 'ring',
+    ring: {
+      version: 4,
+      stage: 'filling',
+      underReplicated: false,
+      hints: 7,
+      removed: 0,
+      received: 0,
+      pending: 0,
+      nodes: [
+        {
+          name: 'a',
+          url: 'http://h:1',
+          share: 0.75,
+          records: 12,
+          positions: [-quarter, 2 * quarter - 1]
+        },
+        { name: 'b', url: 'http://h:2', share: 0.25, records: 3, positions: [0] }
+      ]
+    }
+  } as Status
+
+  it('is its members, their shares, and the circle as a line', () => {
+    const lines = formatStatus(status, { ...PLAIN, columns: 40 })
+    expect(lines[0]).toBe(
+      'ring 0000002a, version 4, 3 arcs, 2 copies, changing: nodes fetch what the new ring gives them, writes go to both rings'
+    )
+    expect(lines.join('\n')).toMatch(
+      /^A {2}a +http:\/\/h:1 +alive +#{15}\.{5} +75\.0 % +12 {2}-1073741824 2147483647$/m
+    )
+    expect(lines).toContain('AAAAAAAAAABBBBBBBBBBAAAAAAAAAAAAAAAAAAAA')
+    expect(lines.join('\n')).toContain('7 writes kept for nodes that are away')
+    expect(lines.join('\n')).toContain('dead b: restart')
+    expect(new Rebalance().describe(status, PLAIN)).toBeUndefined()
+    expect(formatExplanation(status, PLAIN).join('\n')).toContain('positions alone')
+  })
+})

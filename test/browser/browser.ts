@@ -62,7 +62,7 @@ export class TestBrowser {
       if (message.type() === 'error' && !/net::ERR_/.test(text)) this.complaints.push(text)
     })
     await page.goto(`http://${http}/`)
-    await page.waitForSelector('.column')
+    await page.waitForSelector('.column, .circle')
     return page
   }
 

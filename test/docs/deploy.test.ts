@@ -70,6 +70,17 @@ describe('deploy', () => {
     rmSync(folder, { recursive: true })
   })
 
+  test('every alert is explained in docs/operations.md, and no other', () => {
+    const alerts = [...read('deploy/alerts.yml').matchAll(/- alert: (\w+)/g)].map(
+      ([, name]) => name
+    )
+    const explained = [...read('docs/operations.md').matchAll(/`(OpenCluster\w+)`/g)].map(
+      ([, name]) => name
+    )
+    expect(alerts.length).toBeGreaterThan(5)
+    expect([...new Set(explained)].sort()).toEqual([...new Set(alerts)].sort())
+  })
+
   test('the dashboard for Grafana has panels that ask for something', () => {
     const { panels, uid } = JSON.parse(read('deploy/grafana-dashboard.json')) as {
       uid: string

@@ -54,6 +54,13 @@ describe('docs', () => {
     expectPage('errors.md', describeErrors())
   })
 
+  test('name every kind of test', () => {
+    const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+    const projects = [...read('vitest.config.ts').matchAll(/name: '(\w+)'/g)].map(([, name]) => name)
+    const named = [...read('docs/testing.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
+    expect(named.sort()).toEqual(projects.sort())
+  })
+
   test('point only to pages that are there', () => {
     const pages = [
       'README.md',

@@ -80,7 +80,7 @@ export function Timeline() {
         </label>
       </h2>
       {lines.length === 0 && <p class="idle">Nothing yet.</p>}
-      <ol aria-live="polite" tabIndex={0}>
+      <ol aria-live="polite" aria-label="Events, the newest first" tabIndex={0}>
         {lines.slice(0, SHOWN_MAX).map(({ id, kind, timeMs, text, reason }) => (
           <li key={id} class={kind}>
             <i aria-hidden="true">{MARKS[kind]}</i>

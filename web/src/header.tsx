@@ -26,16 +26,21 @@ export function judge(): Verdict {
   if (connection.value === 'searching') return { tone: 'off', text: 'Looking for another node' }
   if (now === undefined) return { tone: 'off', text: 'Connecting' }
   const { counts } = picture.value
+  const unit = now.ring === undefined ? 'bucket' : 'arc'
   const dead = nodes.value.filter((node) => node.state === 'dead').map(({ name }) => name)
   if (counts[CELL.lost] > 0) {
-    return { tone: 'bad', text: `${plural(counts[CELL.lost], 'bucket')} without a living copy` }
+    return { tone: 'bad', text: `${plural(counts[CELL.lost], unit)} without a living copy` }
   }
   if (counts[CELL.alone] > 0) {
-    return { tone: 'warn', text: `${plural(counts[CELL.alone], 'bucket')} without a backup` }
+    return { tone: 'warn', text: `${plural(counts[CELL.alone], unit)} without a backup` }
   }
-  if (!now.balanced || moves.value.length > 0) return { tone: 'busy', text: 'Balancing' }
-  if (dead.length > 0) return { tone: 'warn', text: `Balanced; ${dead.join(', ')} dead` }
-  return { tone: 'good', text: 'Balanced' }
+  if (now.ring !== undefined && now.ring.stage !== 'rest') return { tone: 'busy', text: 'Changing' }
+  if (now.ring === undefined && (!now.balanced || moves.value.length > 0)) {
+    return { tone: 'busy', text: 'Balancing' }
+  }
+  const rest = now.ring === undefined ? 'Balanced' : 'At rest'
+  if (dead.length > 0) return { tone: 'warn', text: `${rest}; ${dead.join(', ')} dead` }
+  return { tone: 'good', text: rest }
 }
 
 export function Header() {
@@ -65,9 +70,12 @@ export function Header() {
       </p>
       <dl>
         <Figure name={alive === 1 ? 'node' : 'nodes'} value={String(alive)} />
-        <Figure name="buckets" value={rows.value.length.toLocaleString('en-US')} />
+        <Figure
+          name={now?.ring === undefined ? 'buckets' : 'arcs'}
+          value={rows.value.length.toLocaleString('en-US')}
+        />
         <Figure name="copies" value={String(now?.copies ?? '–')} />
-        <Figure name="operations/s" value={formatCount(operations)} />
+        {now?.ring === undefined && <Figure name="operations/s" value={formatCount(operations)} />}
       </dl>
       <p class="source">
         <span>{now === undefined ? '' : `cluster ${now.cluster}, by ${now.policy}`}</span>

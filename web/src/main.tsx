@@ -4,15 +4,19 @@ import 'uplot/dist/uPlot.min.css'
 import '../style.css'
 import { Moves, Timeline } from './activity.js'
 import { BucketMap } from './bucket-map.js'
+import { Elastic } from './elastic.js'
+import { startElastic } from './elastic-source.js'
 import { Flights } from './flights.js'
 import { Header } from './header.js'
 import { KeyLookup } from './key-lookup.js'
-import { connection } from './model.js'
+import { connection, state } from './model.js'
 import { NodeDialog } from './node-dialog.js'
 import { Plots } from './plots.js'
+import { RingMap } from './ring-map.js'
 import { start } from './source.js'
 
 function App() {
+  const ring = state.value?.ring
   return (
     <>
       <a class="skip" href="#main">
@@ -20,18 +24,27 @@ function App() {
       </a>
       <Header />
       <main id="main" class={connection.value === 'searching' ? 'stale' : ''}>
-        <div class="stage">
-          <BucketMap />
-          <Flights />
-        </div>
-        <aside>
-          <Moves />
-          <KeyLookup />
-          <Timeline />
-        </aside>
-        <Plots />
+        {ring === undefined ? <Buckets /> : <RingMap ring={ring} />}
+        <Elastic />
       </main>
       <NodeDialog />
+    </>
+  )
+}
+
+function Buckets() {
+  return (
+    <>
+      <div class="stage">
+        <BucketMap />
+        <Flights />
+      </div>
+      <aside>
+        <Moves />
+        <KeyLookup />
+        <Timeline />
+      </aside>
+      <Plots />
     </>
   )
 }
@@ -39,3 +52,4 @@ function App() {
 const root = document.getElementById('app')
 if (root !== null) render(<App />, root)
 start()
+startElastic()
