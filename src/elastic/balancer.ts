@@ -92,8 +92,10 @@ export class Balancer {
   /** The same line again and again says nothing; now and then it says that the balancer lives. */
   #reportOnce(line: string, at: number): void {
     const { line: before, at: when } = this.#said
-    if (line === before && at - when < REPEATED_AFTER_MS) return
-    this.#said = { line, at }
+    // While nothing is changed, a number that counts up or down is nothing new.
+    const said = line.startsWith('nothing is changed') ? line.replace(/\d+/g, '0') : line
+    if (said === before && at - when < REPEATED_AFTER_MS) return
+    this.#said = { line: said, at }
     this.#options.report(line)
   }
 

@@ -176,6 +176,11 @@ export class Membership {
     this.#handlers.rosterChanged()
   }
 
+  /** Somebody has not heard of this node yet, nor what its clock shows. */
+  beatSoon(): void {
+    this.nextBeatMs = Math.min(this.nextBeatMs, this.#cluster.now)
+  }
+
   /** Tells everyone that this node lives, and notices who has been silent for too long. */
   beat(): void {
     const { config, peers, members, table, now } = this.#cluster

@@ -140,6 +140,27 @@ describe('a move', () => {
 })
 
 describe('a move that is cut off', () => {
+  it('is given up when its target acknowledges nothing, although nobody waits for it any more', () => {
+    const cluster = new MiniCluster({ policy: 'majority' })
+    const [a, b, c] = cluster.startAll('a', 'b', 'c')
+    const keys = fill(cluster, a, 100)
+    const d = cluster.start('d')
+    const offering = (): MiniNode | undefined =>
+      [a, b, c].find(({ node }) => node.inspect().moves.some(({ stage }) => stage === 'offer'))
+    cluster.runUntil(() => offering() !== undefined)
+    const source = offering()!
+    const { bucket } = source.node.inspect().moves[0]
+    // The offer is on its way; nothing behind it arrives, but the target is still heard.
+    cluster.onPost = (from, to) => !(from === source.name && to === d.name)
+    cluster.run(4500)
+    expect(source.stagesOf(bucket)).toContain('caught up')
+    expect(source.stagesOf(bucket)).not.toContain('hand over')
+    cluster.onPost = undefined
+    cluster.balance()
+    const client = cluster.client(a)
+    for (const key of keys) expect(client.call('GET', key)).toBe(`v of ${key}`)
+  })
+
   /** A bucket on its way from a to b. */
   function underWay(): { cluster: MiniCluster; a: MiniNode; b: MiniNode; bucket: number } {
     const cluster = new MiniCluster({ ...SLOW })

@@ -32,6 +32,9 @@ interface RepairPlan {
   readonly instead?: NodeName
 }
 
+/** Why a backup leaves a row: it is dead, or has not what it should have. */
+export const STRUCK = 'a backup is of no use'
+
 export class Repair {
   readonly #cluster: Cluster
   readonly #handlers: RepairHandlers
@@ -141,7 +144,7 @@ export class Repair {
       if (this.#cluster.config.sabotage === 'promote-out-of-sync') return undefined
       const kept = holders.filter((node) => node === self || !this.#isUseless(bucket, node))
       if (kept.length === holders.length) return undefined
-      return { change: { bucket, holders: kept }, reason: 'a backup is of no use' }
+      return { change: { bucket, holders: kept }, reason: STRUCK }
     }
     const inSync = buckets[bucket]?.role === 'backup' && holders.includes(self)
     if (!inSync) return undefined

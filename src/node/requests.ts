@@ -26,6 +26,7 @@ import { Errands } from './door/errands.js'
 import type { Execution } from './door/execution.js'
 import { AGAIN, asError, isAgain } from './door/fixed-replies.js'
 import { dropMisplacedShards } from './door/pubsub-command.js'
+import { InputLid } from './door/input-lid.js'
 import { RemoteSessions } from './door/remote-sessions.js'
 import type { DoorStatistics } from './door/statistics.js'
 import { KeyReads } from './key-reads.js'
@@ -52,6 +53,7 @@ export class Requests {
   readonly #hash: PlacementHash
   readonly #statistics: DoorStatistics
   readonly #remotes: RemoteSessions
+  readonly #lid: InputLid
   readonly #blocked: BlockedCommands
   readonly #sessions = new Map<number, Session>()
   /** Sessions with replies that wait for something. */
@@ -84,6 +86,7 @@ export class Requests {
     this.#statistics = this.#errands.statistics
     this.#blocked = this.#errands.blocked
     this.#remotes = new RemoteSessions(cluster)
+    this.#lid = new InputLid(cluster.config.maxInputBytes)
     this.#parser = this.#createParser()
     this.#reply = new ReplyWriter({ maxBytes: cluster.config.maxReplyBytes })
     this.#call = this.#execution.createCall(this.#reply)
@@ -117,8 +120,15 @@ export class Requests {
     session.heardMs = this.#cluster.now
     if (input.length + bytes.length > this.#cluster.config.maxRequestBytes) {
       this.#complain(session, 'ERR Protocol error: too big request')
-    } else if (input.length === 0 && this.#mayBegin(session)) {
-      // The common case: what has come is parsed where it lies, and only what is left over is kept.
+    } else this.#take(session, bytes)
+    this.#throttle(session)
+    this.#finishTurn()
+  }
+
+  /** The common case is that what has come is parsed where it lies, and only what is left over is kept. */
+  #take(session: Session, bytes: Uint8Array): void {
+    const { input } = session
+    if (input.length === 0 && this.#mayBegin(session)) {
       input.lend(bytes)
       this.#run(session)
       input.keep()
@@ -126,8 +136,6 @@ export class Requests {
       input.append(bytes)
       if (this.#mayBegin(session)) this.#run(session)
     }
-    this.#throttle(session)
-    this.#finishTurn()
   }
 
   /** Requests that another node passed on. */
@@ -151,7 +159,7 @@ export class Requests {
       remote.untils.push(untilMs)
     }
     session.protocol = message.protocol === 3 ? 3 : 2
-    session.input.append(payload.subarray(reader.offset))
+    this.#take(session, payload.subarray(reader.offset))
     this.#advance(session)
     this.#finishTurn()
   }
@@ -316,8 +324,11 @@ export class Requests {
 
   tick(_now: number): void {
     this.#errands.repetitions.once.tick()
+    this.#remotes.tick()
     this.#blocked.tick()
     this.#errands.maintenance.tick()
+    const largest = this.#lid.find(this.#sessions.values(), this.#cluster.now)
+    if (largest !== undefined) this.#complain(largest, 'ERR Protocol error: too much input at once')
     const sessions = this.#errands.timeOut()
     for (const session of this.#errands.parked) sessions.add(session)
     for (const session of sessions) this.#retry(session)
@@ -460,17 +471,23 @@ export class Requests {
     const { bytes, start } = session.input
     // Quotes of an inline command were resolved in place: from here on it is a command like any other.
     const request = parser.inline ? plainForm(parser, bytes) : bytes.slice(start, after)
-    if (session.open > 0) {
-      const aboutKey = findCommand(bytes, parser.offsets[0], parser.lengths[0]) !== undefined
-      if (!aboutKey && this.#errands.isAlone(session, request)) {
-        session.waitsAlone = true
-        return false
-      }
+    const command = parser.inline
+      ? undefined
+      : findCommand(bytes, parser.offsets[0], parser.lengths[0])
+    if (session.open > 0 && command === undefined && this.#errands.isAlone(session, request)) {
+      session.waitsAlone = true
+      return false
     }
     this.#put(session)
     this.#gated.add(session)
     this.#statistics.aside++
-    this.#errands.begin(session, request)
+    if (command === undefined || !hasArity(command, parser.count)) {
+      this.#errands.begin(session, request)
+    } else {
+      const at = parser.offsets[command.key]
+      const hash = this.#hash.hash(bytes, at, parser.lengths[command.key])
+      this.#errands.begin(session, request, { command, hash })
+    }
     this.#reply.protocol = session.protocol
     return true
   }

@@ -28,6 +28,8 @@ export interface Gate {
   readonly frame: number
 }
 
+const NO_GATES: readonly Gate[] = []
+
 /** Some replies in a row, and the acknowledgements they wait for. */
 export class Segment {
   /** Undefined while the reply is not known. */
@@ -107,7 +109,7 @@ export class Slot extends Segment {
   whenFirst: (() => void) | undefined
 
   constructor(session: Session, request: Uint8Array, collector?: Collector) {
-    super(undefined, [])
+    super(undefined, NO_GATES)
     this.session = session
     this.request = request
     this.order = session.nextOrder++
@@ -132,6 +134,8 @@ export interface Remote {
   /** Numbers of the next command to come and of the next reply to go. */
   nextIn: number
   nextOut: number
+  /** When it last had nothing under way any more. */
+  idleMs: number
 }
 
 interface SessionOptions {

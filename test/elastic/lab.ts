@@ -157,7 +157,9 @@ export const SHORT_POLICY = {
   billing: { kind: 'second', idleMs: 3000 },
   cooldownDownMs: 1000,
   deadAfterMs: 3000,
-  bootTimeoutMs: 60_000,
+  // A busy test machine is slow, and nothing here is about hosts that never come up.
+  bootTimeoutMs: 300_000,
+  bootBackOff: { firstMs: 1000, mostMs: 2000 },
   bootMs: 5000,
   forecast: false
 } as const

@@ -85,7 +85,7 @@ describe('the HTTP door', () => {
     const rubbish = await exchange(a.http, 'HELO there\r\n\r\n')
     expect(rubbish).toMatch(/^HTTP\/1\.1 400 .*OC_BAD_REQUEST/s)
     const long = await exchange(a.http, `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`)
-    expect(long).toMatch(/^HTTP\/1\.1 431 .*OC_TOO_LARGE/s)
+    expect(long).toMatch(/^HTTP\/1\.1 413 .*OC_TOO_LARGE/s)
     expect(await fetchAs('evil.example', a)).toBe(403)
     expect(await fetchAs('localhost:1234', a)).toBe(200)
   })

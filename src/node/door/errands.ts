@@ -11,10 +11,10 @@ import { escapeGlob } from '../../core/glob.js'
 import { placementHash } from '../../core/hash/placement-hash.js'
 import { assert } from '../../core/assert.js'
 import { Arguments } from '../../commands/arguments.js'
-import { BLOCKING, type Blocking } from '../../commands/blocking.js'
+import type { Blocking } from '../../commands/blocking.js'
 import type { Call } from '../../commands/call.js'
 import { unknownCommand, wrongArity } from '../../commands/error-text.js'
-import { findCommand, hasArity } from '../../commands/registry.js'
+import { findCommand, hasArity, type ListedCommand } from '../../commands/registry.js'
 import type { Unblocking } from '../../wire/peer/door.js'
 import { HybridClock } from '../../store/clock.js'
 import { ReplyLimitError, ReplyWriter } from '../../wire/resp/reply-writer.js'
@@ -28,7 +28,6 @@ import { TableFeed } from '../table-feed.js'
 import type { Cause, Watches } from '../watches.js'
 import { rememberReads, takesCaching } from './cached-reads.js'
 import { findDoorCommand } from './commands.js'
-import { SETTING_ANSWERS } from './config-command.js'
 import { BlockedCommands } from './blocking.js'
 import {
   type Act,
@@ -46,11 +45,13 @@ import { Lanes } from './lanes.js'
 import { refuseListener } from './listener.js'
 import { countedName, Observer } from './observer.js'
 import { Parking } from './parking.js'
-import { Pause, type Paused, PAUSE_ANSWERS } from './pause.js'
+import { Pause, type Paused } from './pause.js'
+import { answerQuestion } from './questions.js'
 import { RankOrder } from './rank.js'
 import { Repetitions } from './repetitions.js'
-import { REPLICA_ANSWERS, Replicas } from './replicas.js'
+import { Replicas } from './replicas.js'
 import { Routes } from './routes.js'
+import { Takes } from './takes.js'
 import { DoorSettings } from './settings.js'
 import { SharedSettings } from './shared-settings.js'
 import { DoorStatistics } from './statistics.js'
@@ -58,7 +59,6 @@ import { Maintenance } from './maintenance.js'
 import { Notifications } from './notifications.js'
 import { Polls } from './polls.js'
 import { PubSub } from './pubsub.js'
-import { PUBSUB_ANSWERS } from './pubsub-command.js'
 import { Tracking, WRITER } from './tracking.js'
 import { queue } from './transaction.js'
 
@@ -91,6 +91,7 @@ export class Errands implements Door {
   readonly parking: Parking
   readonly pauses: Pause
   readonly routes: Routes
+  readonly takes: Takes
   readonly repetitions: Repetitions
   readonly #copies: Copies
   readonly #hangUp: (session: Session) => void
@@ -128,6 +129,7 @@ export class Errands implements Door {
     this.pauses = new Pause(cluster)
     this.replicas = new Replicas(cluster)
     this.routes = new Routes(this, copies)
+    this.takes = new Takes(this, copies)
     this.blocked = new BlockedCommands(this)
     this.execution.waiting = this.blocked
     this.pubsub = new PubSub(cluster.outbox, UNREAD_BYTES_MAX, parts.hangUp)
@@ -197,7 +199,7 @@ export class Errands implements Door {
     slot.hash = place.hash
     slot.write = place.write
     const state = this.routes.find(slot)
-    if (state === undefined || this.#recall(slot, state)) return
+    if (state === undefined || this.recall(slot, state)) return
     const reply = this.#reply
     reply.reset()
     reply.protocol = slot.session.protocol
@@ -279,12 +281,7 @@ export class Errands implements Door {
   }
 
   answer(request: Uint8Array): Uint8Array {
-    const reply = new ReplyWriter({ initialBytes: 256 })
-    const args = this.execution.parseAny(request)
-    const act = args === undefined ? undefined : ANSWERS.get(args.word(0))
-    if (args === undefined || act === undefined) reply.error('ERR not a question')
-    else act(this, args, reply)
-    return reply.bytes.slice(0, reply.length)
+    return answerQuestion(this, request)
   }
 
   push(session: Session, write: (reply: ReplyWriter) => void): void {
@@ -297,27 +294,8 @@ export class Errands implements Door {
     this.awake.add(session)
   }
 
-  block(slot: Slot, { hash, blocking, args }: BlockingCall): void {
-    slot.hash = hash
-    slot.write = true
-    this.blocked.begin(slot, blocking, args)
-    const state = this.routes.find(slot)
-    const unblocked = slot.blocking?.unblocked
-    if (state === undefined) {
-      // It goes only to find out whether it has taken something before.
-      if (unblocked !== undefined && slot.wait === undefined) {
-        this.unblockElsewhere(slot.session, unblocked)
-      }
-      return
-    }
-    if (this.#recall(slot, state)) return
-    if (this.#take(slot, { hash, blocking, args }, false)) return
-    if (unblocked !== undefined) {
-      this.blocked.giveUp(slot)
-      return
-    }
-    const keys = blocking.sources(args).map((place) => args.text(place))
-    this.blocked.wait(slot, keys, () => this.#take(slot, { hash, blocking, args }, true))
+  block(slot: Slot, command: BlockingCall): void {
+    this.takes.begin(slot, command)
   }
 
   keepVigil(slot: Slot, blocking: Blocking, args: Arguments): void {
@@ -325,11 +303,7 @@ export class Errands implements Door {
   }
 
   answerNothing(slot: Slot): void {
-    const args = this.execution.parse(slot.request)
-    const blocking = BLOCKING.find(({ name }) => name === args.word(0))
-    this.reply(slot, (reply) =>
-      blocking === undefined ? reply.nil() : blocking.writeNothing(reply)
-    )
+    this.takes.answerNothing(slot)
   }
 
   unblockElsewhere(session: Session, how: Unblocking): void {
@@ -348,28 +322,6 @@ export class Errands implements Door {
   /** Gives what was just written to those who wait for it. */
   serveWaiting(): void {
     this.blocked.serve()
-  }
-
-  /** Executes a command that may wait, if there is something to take; false if there is not. */
-  #take(slot: Slot, { hash, blocking, args }: BlockingCall, waited: boolean): boolean {
-    const state = this.cluster.buckets[hash & this.cluster.table.mask]
-    if (state?.role !== 'primary' || state.holding || !this.cluster.mayServe()) return false
-    const reply = new ReplyWriter({ protocol: slot.session.protocol, initialBytes: 256 })
-    const work = this.execution.workOn(state, args, reply)
-    if (!blocking.attempt(work, waited)) return false
-    this.notifications.ended()
-    const bytes = reply.bytes.slice(0, reply.length)
-    const gates: Gate[] = []
-    const noted = this.repetitions.isNoted(slot, work.changed)
-    if (noted) this.repetitions.note(slot, state, bytes, this.cluster.now)
-    if (work.changed || noted ? slot.session.acksAll : !state.isSettled()) {
-      this.#copies.gateWrite(state, gates)
-    }
-    this.fill(slot, bytes, gates)
-    this.awake.add(slot.session)
-    // What it put elsewhere may be waited for; those who wait here are being served.
-    if (!waited && this.blocked.list.isTouched) this.serveWaiting()
-    return true
   }
 
   /** Another node answered a question of one here. */
@@ -422,8 +374,12 @@ export class Errands implements Door {
     return this.parking.sessions
   }
 
-  /** A new command of the session. */
-  begin(session: Session, request: Uint8Array): void {
+  /** A new command of the session; `known` if it is about one key and has been looked at already. */
+  begin(
+    session: Session,
+    request: Uint8Array,
+    known?: { readonly command: ListedCommand; readonly hash: number }
+  ): void {
     if (session.open === 0) this.routes.set(session)
     const slot = new Slot(session, request)
     const { remote } = session
@@ -436,7 +392,7 @@ export class Errands implements Door {
     }
     slot.beganMs = this.cluster.now
     if (remote === undefined) {
-      slot.name = countedName(request)
+      slot.name = nameOf(request, known?.command)
       session.client.lastCommand = slot.name ?? 'NULL'
     }
     session.open++
@@ -447,6 +403,11 @@ export class Errands implements Door {
       this.#mute(slot)
       if (queue(this, slot, findDoorCommand)) return
       if (session.isListening && refuseListener(this, slot)) return
+    } else if (known !== undefined && !slot.tracks) {
+      // Most of these are for other nodes, and need not be looked at again.
+      slot.hash = known.hash
+      slot.write = known.command.writes
+      if (this.routes.find(slot) === undefined) return
     }
     this.attempt(slot)
   }
@@ -471,7 +432,7 @@ export class Errands implements Door {
       slot.hash = this.execution.hash.hash(bytes, offset, length)
       slot.write = command.flags.includes('write')
       const state = this.routes.find(slot)
-      if (state === undefined || this.#recall(slot, state)) return
+      if (state === undefined || this.recall(slot, state)) return
       const call = this.#call
       call.key.set(bytes, view, offset, length, slot.hash)
       call.bytes = bytes
@@ -592,7 +553,7 @@ export class Errands implements Door {
   }
 
   /** Answers a write that was executed when it came before; true if it did, or if that cannot be known. */
-  #recall(slot: Slot, state: BucketState): boolean {
+  recall(slot: Slot, state: BucketState): boolean {
     const known = this.repetitions.find(slot, state)
     if (known === undefined) return false
     if (known === 'unknown') this.refuse(slot, UNKNOWN)
@@ -650,11 +611,13 @@ const PUBLISHING = new Set(['publish', 'spublish'])
 
 const UNKNOWN = 'OC_UNKNOWN the primary died; the write may have happened'
 
-const ANSWERS = new Map(
-  Object.entries({ ...PUBSUB_ANSWERS, ...SETTING_ANSWERS, ...PAUSE_ANSWERS, ...REPLICA_ANSWERS })
-)
-
 /** Whether a primary has writes that some backup may not have; what a backup shows waits for nobody. */
 function isOpen(state: BucketState): boolean {
   return state.role === 'primary' && !state.isSettled()
+}
+
+/** By which a command is counted; nodes' own are not. */
+function nameOf(request: Uint8Array, command: ListedCommand | undefined): string | undefined {
+  if (command === undefined || command.name.startsWith('oc.')) return countedName(request)
+  return command.name
 }

@@ -143,6 +143,11 @@ export class Lanes {
     this.#clocks.set(peer, { theirs: ms, own: this.#cluster.now, life: peer.stream.peerLife })
   }
 
+  /** Whether it can be said when it is too late for that node to execute something: from its first heartbeat on. */
+  knowsClock(peer: Peer): boolean {
+    return this.#clocks.get(peer)?.life === peer.stream.peerLife
+  }
+
   /**
    * When it is too late for a node to execute what it is sent now, by its own clock. What it shows at present is at
    * least what it said plus the time since then. `own` is when it is too late here already.

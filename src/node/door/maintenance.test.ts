@@ -60,6 +60,26 @@ describe('a client that follows the topology', () => {
     expect(clients.some(({ pushes }) => pushes.some(([word]) => word === 'SMIGRATING'))).toBe(true)
   })
 
+  it('is told who took over from a node that died', () => {
+    const cluster = new MiniCluster()
+    const [a, b, c] = cluster.startAll('a', 'b', 'c')
+    const clients = [a, b].map((node) => cluster.client(node))
+    for (const client of clients) {
+      client.call('HELLO', '3')
+      client.call('CLIENT', 'MAINT_NOTIFICATIONS', 'ON')
+    }
+    const known = clients.map(topology)
+    c.kill()
+    cluster.run(5000)
+    cluster.balance()
+    const now = topology(cluster.client(a))
+    expect(now).not.toContain('c')
+    clients.forEach((client, i) => {
+      follow(client, known[i])
+      expect(known[i]).toEqual(now)
+    })
+  })
+
   it('has time to connect to a node that is new to it', () => {
     const cluster = new MiniCluster()
     const [a] = cluster.startAll('a', 'b', 'c')

@@ -2,8 +2,8 @@
  * Telling clients that follow the topology where slots go, before they run into a redirection: `SMIGRATING seq slots`
  * when the last of a bucket is on its way, `SMIGRATED seq [[source, target, slots]]` when another node is its primary.
  * Clients hear it from several nodes and tell repetitions by the number, so it is made of the bucket and the epoch of
- * its row and is the same everywhere. A primary that died is not told of: there is nothing to follow from it, and its
- * clients have noticed.
+ * its row and is the same everywhere. A primary that died is told of as well: its clients send what they had not sent
+ * yet to the node that took over, instead of giving it up with the connection (node-redis 6).
  *
  * A node that had no slots before is one that clients have to connect to first. node-redis 6 takes what it is told of
  * such a node meanwhile for a mistake and forgets it, so the rest is told a moment later.
@@ -102,7 +102,7 @@ export class Maintenance {
 
   #note(bucket: number, source: NodeIndex, target: NodeIndex, isNew: boolean): void {
     const [from, to] = [this.#addressOf(source), this.#addressOf(target)]
-    if (from === undefined || to === undefined) return
+    if (from === undefined || to === undefined || !this.#isHeard(target)) return
     const { table, now } = this.#cluster
     const seq = (table.epochOf(bucket) * BUCKETS + bucket) * 2 + 1
     this.#untold.push({ seq, from, to, slots: this.#slotsOf(bucket) })
@@ -125,13 +125,14 @@ export class Maintenance {
     }
   }
 
-  /** Of a node that can be reached. */
   #addressOf(node: NodeIndex): string | undefined {
     const { self, config } = this.#cluster
     if (node === NOBODY) return undefined
-    if (node === self) return config.address
-    const peer = this.#cluster.peerOf(node)
-    return peer?.isOpen === true ? peer.address : undefined
+    return node === self ? config.address : this.#cluster.peerOf(node)?.address
+  }
+
+  #isHeard(node: NodeIndex): boolean {
+    return node === this.#cluster.self || this.#cluster.peerOf(node)?.isOpen === true
   }
 
   #slotsOf(bucket: number): string {

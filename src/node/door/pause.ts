@@ -10,7 +10,6 @@ import { latin1Bytes } from '../../core/bytes.js'
 import { encodeArguments } from '../../wire/resp/request-writer.js'
 import type { Cluster } from '../cluster.js'
 import type { Peer } from '../peers.js'
-import type { Answer } from './door.js'
 
 export type Paused = 'all' | 'write'
 
@@ -57,13 +56,5 @@ export class Pause {
     if (!this.ofWrites) return
     const payload = encodePause(Math.ceil(this.#untilMs - now), this.#what)
     peers.send(peer, { kind: 'ask', id: NO_QUESTION, payload }, now)
-  }
-}
-
-export const PAUSE_ANSWERS: Readonly<Record<string, Answer>> = {
-  'oc.pause': (door, args, reply) => {
-    const ms = args.integer(1)
-    if (ms >= 0) door.pause(ms, args.word(2) === 'write' ? 'write' : 'all')
-    reply.ok()
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The far ends of lanes: for each client whose commands come from another node a session of its own, so that they are
- * executed and answered in order like those of a client that is here. One that has nothing under way is
- * forgotten; the next command makes a new one.
+ * executed and answered in order like those of a client that is here. One that has had nothing under way for a while
+ * is forgotten; the next command makes a new one.
  */
 import { ByteWriter, viewOf } from '../../core/bytes.js'
 import type { Cluster } from '../cluster.js'
@@ -10,6 +10,8 @@ import { type Remote, type Segment, Session, Slot } from '../session.js'
 
 /** Sessions of other nodes' clients have negative numbers. */
 const FIRST_ID = -1
+/** One that is idle for so long is forgotten; looked for this often. */
+const IDLE_MS = 1000
 /** Replies that are gathered for one answer. */
 const ANSWER_BYTES = 1024 * 1024
 
@@ -18,6 +20,7 @@ export class RemoteSessions {
   readonly #byPeer = new Map<Peer, Map<number, Session>>()
   readonly #writer = new ByteWriter(4096)
   #nextId = FIRST_ID
+  #nextSweepMs = 0
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
@@ -32,10 +35,14 @@ export class RemoteSessions {
     let lanes = this.#byPeer.get(peer)
     if (lanes === undefined) this.#byPeer.set(peer, (lanes = new Map<number, Session>()))
     const known = lanes.get(lane)
-    if (known?.remote?.nextIn === options.first) return known
     const { first, acksAll, client } = options
-    const numbers = { hops: 0, nextIn: first, nextOut: first, floor: 0, turns: [], untils: [] }
-    const remote: Remote = { peer, lane, client, ...numbers }
+    if (known?.remote?.nextIn === first) {
+      // Its client changes this only while nothing is under way.
+      known.acksAll = acksAll
+      return known
+    }
+    const numbers = { hops: 0, nextIn: first, nextOut: first, floor: 0, idleMs: 0 }
+    const remote: Remote = { peer, lane, client, ...numbers, turns: [], untils: [] }
     const session = new Session(this.#nextId--, acksAll, { remote })
     lanes.set(lane, session)
     return session
@@ -45,14 +52,25 @@ export class RemoteSessions {
     return this.#byPeer.get(peer)?.get(lane)
   }
 
-  /** Forgets a session that has nothing under way. */
+  /** The session may have nothing under way: it is forgotten soon. */
   release(session: Session): void {
-    const { remote } = session
-    if (remote === undefined || !session.isIdle) return
-    const lanes = this.#byPeer.get(remote.peer)
-    if (lanes?.get(remote.lane) !== session) return
-    lanes.delete(remote.lane)
-    if (lanes.size === 0) this.#byPeer.delete(remote.peer)
+    if (session.remote !== undefined) session.remote.idleMs = this.#cluster.now
+  }
+
+  /** Forgets sessions that have had nothing under way for a while. */
+  tick(): void {
+    const { now } = this.#cluster
+    if (now < this.#nextSweepMs) return
+    this.#nextSweepMs = now + IDLE_MS
+    for (const [peer, lanes] of this.#byPeer) {
+      for (const [lane, session] of lanes) {
+        const { remote } = session
+        if (remote !== undefined && session.isIdle && now - remote.idleMs >= IDLE_MS) {
+          lanes.delete(lane)
+        }
+      }
+      if (lanes.size === 0) this.#byPeer.delete(peer)
+    }
   }
 
   /** Nobody waits for these answers any more. */

@@ -35,7 +35,7 @@ describe('the port at which backups answer', () => {
     for (const key of [kept, absent]) expect(writer.call('SET', key, 'value')).toBe('OK')
     const reader = cluster.client(a, SECOND)
     expect(reader.call('GET', kept)).toBeInstanceOf(RespError)
-    expect(String((reader.replies.at(-1) as RespError).text)).toMatch(/^MOVED \d+ [bc]$/)
+    expect((reader.replies.at(-1) as RespError).text).toMatch(/^MOVED \d+ [bc]$/)
     expect(reader.call('READONLY')).toBe('OK')
     expect(reader.call('GET', kept)).toBe('value')
     expect((reader.call('GET', absent) as RespError).text).toMatch(/^MOVED/)
@@ -67,9 +67,7 @@ describe('the port at which backups answer', () => {
     const ports = (at: MiniNode): Set<string> => {
       const slots = cluster.client(at).call('CLUSTER', 'SLOTS') as ReplyValue[][]
       return new Set(
-        slots.flatMap(([, , , ...replicas]) =>
-          replicas.map((replica) => String((replica as ReplyValue[])[0]))
-        )
+        slots.flatMap(([, , , ...replicas]) => replicas.map((replica) => (replica as [string])[0]))
       )
     }
     for (const node of nodes) {

@@ -10,11 +10,10 @@
  *   OC.REPLICA name life address       where the backups of a node answer, in this life of it
  */
 import { latin1Bytes } from '../../core/bytes.js'
-import { nodeName, type NodeName } from '../../core/ids.js'
+import type { NodeName } from '../../core/ids.js'
 import { encodeArguments } from '../../wire/resp/request-writer.js'
 import type { Cluster } from '../cluster.js'
 import type { Peer } from '../peers.js'
-import type { Answer } from './door.js'
 
 /** A question to which nobody waits for the answer. */
 const NO_QUESTION = 0
@@ -54,12 +53,5 @@ export class Replicas {
     if (replicaAddress === '') return
     const words = ['oc.replica', name, String(life), replicaAddress].map(latin1Bytes)
     peers.send(peer, { kind: 'ask', id: NO_QUESTION, payload: encodeArguments(words) }, now)
-  }
-}
-
-export const REPLICA_ANSWERS: Readonly<Record<string, Answer>> = {
-  'oc.replica': (door, args, reply) => {
-    door.replicas.learn(nodeName(args.text(1)), args.integer(2), args.text(3))
-    reply.ok()
   }
 }

@@ -117,7 +117,9 @@ export class Routes {
       primary === NOBODY || primary === self ? undefined : peers.get(table.nameOf(primary))
     const { session } = slot
     const hops = session.remote?.hops ?? 0
-    if (!peer?.isOpen || peer.stream.peerLife === 0 || hops >= HOPS_MAX) {
+    const known = peer?.isOpen === true && peer.stream.peerLife !== 0
+    // A write that nobody could say is too late might be executed by a node that was taken for dead.
+    if (!known || hops >= HOPS_MAX || (slot.write && !lanes.knowsClock(peer))) {
       parking.park(slot, 'limbo')
       return
     }

@@ -58,7 +58,7 @@ const CALLERS = 10
 /** From the crash to the first write that needs the dead node's buckets. */
 const FAILOVER_MS_MAX = 1500
 /** How node-redis words it. */
-const BROKEN = /ECONNRESET|EPIPE|Socket closed/
+const BROKEN = /ECONNRESET|ECONNREFUSED|EPIPE|Socket closed/
 
 /** How long this process did not get the processor: what it measures is that much too long. */
 class Stalls {
@@ -74,6 +74,12 @@ class Stalls {
     clearInterval(this.#timer)
     return this.#longestMs
   }
+}
+
+/** Of several attempts that failed together only the code is worth reading. */
+function wordOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.message === '' ? String((error as NodeJS.ErrnoException).code) : error.message
 }
 
 /** Callers that count, each on keys of its own, until they are stopped. */
@@ -102,7 +108,7 @@ class Load {
         const value = Number(await driver.incr(key))
         this.counts.set(key, value)
       } catch (error) {
-        this.errors.push(error instanceof Error ? error.message : String(error))
+        this.errors.push(wordOf(error))
         this.counts.delete(key)
       }
       this.slowestMs = Math.max(this.slowestMs, performance.now() - before)
