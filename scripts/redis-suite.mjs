@@ -150,7 +150,8 @@ class MovingCluster {
   #moving
 
   async start() {
-    const few = ['--buckets', '16', '--split-at', '8']
+    // Nobody dies in here, though on a busy machine nodes may be late.
+    const few = ['--buckets', '16', '--split-at', '8', '--dead-after-ms', '5000']
     this.first = await startNode('a', ...few)
     this.others = await Promise.all(
       ['b', 'c'].map((name) => startNode(name, ...few, '--join', this.first.address))

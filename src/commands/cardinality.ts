@@ -8,7 +8,7 @@ import { WRONG_TYPE } from './error-text.js'
 import {
   addElement,
   cardinalityBytes,
-  estimate,
+  count,
   isDense,
   isHyperLogLog,
   knownCardinality,
@@ -104,12 +104,12 @@ function countOne(work: Work): void {
     return
   }
   const known = knownCardinality(found.bytes)
-  const count = known ?? estimate(found.registers)
+  const cardinality = known ?? count(found.registers)
   if (known === undefined) {
-    const { at, bytes } = cardinalityBytes(count)
+    const { at, bytes } = cardinalityBytes(cardinality)
     work.run('SETRANGE', key, String(at), bytes)
   }
-  reply.integer(count)
+  reply.longInteger(cardinality)
 }
 
 const PFCOUNT: Composite = {
@@ -123,7 +123,7 @@ const PFCOUNT: Composite = {
       return
     }
     const merged = merge(work, everyKey(work.args))
-    if (merged !== undefined) work.reply.integer(estimate(merged.registers))
+    if (merged !== undefined) work.reply.longInteger(count(merged.registers))
   }
 }
 

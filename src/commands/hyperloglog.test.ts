@@ -1,7 +1,17 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { latin1Bytes } from '../core/bytes.js'
 import { OneBucket } from '../../test/conformance/one-bucket.js'
-import { addElement, estimate, isDense, pack, REGISTERS, unpack } from './hyperloglog.js'
+import {
+  addElement,
+  count,
+  estimate,
+  isDense,
+  knownCardinality,
+  pack,
+  REGISTERS,
+  unpack
+} from './hyperloglog.js'
 
 describe('HyperLogLog', () => {
   it('estimates within two percent, sparse and dense', () => {
@@ -27,5 +37,24 @@ describe('HyperLogLog', () => {
   it('keeps its expiry when something is added', () => {
     const bucket = new OneBucket()
     expect(bucket.all('pfadd h a', 'expire h 100', 'pfadd h b', 'ttl h')).toEqual([1, 1, 1, 100])
+  })
+
+  it('counts to a 64-bit integer whatever bytes a client made up', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 12_288, maxLength: 12_288 }), (dense) => {
+        const bytes = pack(new Uint8Array(REGISTERS), true)
+        bytes.set(dense, 16)
+        const registers = unpack(bytes)
+        expect(registers && BigInt.asIntN(64, count(registers))).toBe(registers && count(registers))
+      }),
+      { numRuns: 50 }
+    )
+    for (const value of [50, 51, 52, 63]) {
+      const counted = count(new Uint8Array(REGISTERS).fill(value))
+      expect(BigInt.asIntN(64, counted)).toBe(counted)
+    }
+    const bytes = pack(new Uint8Array(REGISTERS), true)
+    bytes.fill(0x77, 8, 16)
+    expect(knownCardinality(bytes)).toBe(0x7777777777777777n)
   })
 })

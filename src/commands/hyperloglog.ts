@@ -153,23 +153,25 @@ function packSparse(registers: Uint8Array): number[] | undefined {
   return codes
 }
 
-/** The cardinality that is remembered in it; undefined while it is unknown. */
-export function knownCardinality(bytes: Uint8Array): number | undefined {
+/** The cardinality that is remembered in it, which may be anything a client wrote; undefined while it is unknown. */
+export function knownCardinality(bytes: Uint8Array): bigint | undefined {
   if (bytes[CARDINALITY_AT + 7] & UNKNOWN) return undefined
-  let cardinality = 0
-  for (let i = 7; i >= 0; i--) cardinality = cardinality * 256 + bytes[CARDINALITY_AT + i]
+  let cardinality = 0n
+  for (let i = 7; i >= 0; i--) cardinality = cardinality * 256n + BigInt(bytes[CARDINALITY_AT + i])
   return cardinality
 }
 
 /** What is to be written at the place of the cardinality. */
-export function cardinalityBytes(cardinality: number): { at: number; bytes: Uint8Array } {
+export function cardinalityBytes(cardinality: bigint): { at: number; bytes: Uint8Array } {
   const bytes = new Uint8Array(8)
-  let rest = cardinality
-  for (let i = 0; i < 8; i++) {
-    bytes[i] = rest % 256
-    rest = Math.floor(rest / 256)
-  }
+  new DataView(bytes.buffer).setBigInt64(0, cardinality, true)
   return { at: CARDINALITY_AT, bytes }
+}
+
+/** The estimate as a 64-bit integer: of registers that nobody counted with it may be beyond any. */
+export function count(registers: Uint8Array): bigint {
+  const estimated = estimate(registers)
+  return estimated < 2 ** 63 ? BigInt(estimated) : -(2n ** 63n)
 }
 
 /** Otmar Ertl's estimate from how often each value occurs in the registers. */

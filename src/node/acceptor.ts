@@ -54,15 +54,13 @@ export class Acceptor {
 
   /**
    * The newest voters that may be decided as far as this node knows: with older ones it decides nothing. An accepted
-   * set that was overtaken by another ballot counts no more, since it will never be decided.
+   * set that was overtaken by another ballot counts no more, since it will never be decided; nobody but this node itself
+   * tells it so where that set alone would have made it a voter.
    */
   get seen(): number {
-    const accepted = this.#registers.get(VOTERS_REGISTER)?.value
-    return Math.max(
-      this.#heard,
-      this.voters.version,
-      accepted === undefined ? 0 : numberOf(accepted)
-    )
+    const state = this.#registers.get(VOTERS_REGISTER)
+    const value = (state?.accepted.round ?? 0) < this.#votersRound ? undefined : state?.value
+    return Math.max(this.#heard, this.voters.version, value === undefined ? 0 : numberOf(value))
   }
 
   /**

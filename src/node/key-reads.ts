@@ -88,6 +88,8 @@ export class KeyReads {
       const { items } = state
       key.set(bytes, view, offsets[place], lengths[place], hash)
       const ref = items.find(key, now)
+      this.#execution.reads++
+      if (ref === 0) this.#execution.misses++
       if (ref === 0 || items.typeOf(ref) !== TYPE_STRING) reply.nil()
       else {
         const at = items.valueOffset(ref)

@@ -364,3 +364,24 @@ describe('a split', () => {
     ])
   })
 })
+
+describe('a node that leaves while it is being made a voter', () => {
+  it.each([15, 22])('goes, whatever became of that (seed %i)', (seed) => {
+    const settings = { buckets: 16, splitAt: 8, seed: 1000 + seed }
+    const network = { delayMs: 1 + (seed % 4) * 10, jitterMs: 1 + (seed % 3) * 40 }
+    const cluster = new MiniCluster(settings, network)
+    const [a] = cluster.startAll('a', 'b', 'c')
+    const client = cluster.client(a)
+    const write = (): void => {
+      for (let i = 0; i < 40; i++) client.send('SET', `k${i}`, 'v'.repeat(1000))
+    }
+    write()
+    const guest = cluster.start('d0')
+    cluster.run(20 + ((seed * 37) % 900))
+    guest.input((node, now) => node.leave(now))
+    write()
+    const mayGo = (): boolean => guest.eventsOf('mayGo').length > 0
+    cluster.runUntil(mayGo, 20_000, 'a node that may go')
+    expect(guest.node.table.totalOf(guest.node.self)).toBe(0)
+  })
+})

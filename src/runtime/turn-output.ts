@@ -123,8 +123,7 @@ export class TurnOutput {
     if (lent.length === LENT_MAX) lent.shift()
     lent.push({ buffer: this.#buffer, to })
     const back = lent.findIndex((each) => each.to.every((socket) => socket.writableLength === 0))
-    const [free] = back >= 0 ? lent.splice(back, 1) : []
-    this.#buffer = free?.buffer ?? Buffer.allocUnsafeSlow(BUFFER_BYTES)
+    this.#buffer = back < 0 ? Buffer.allocUnsafeSlow(BUFFER_BYTES) : lent.splice(back, 1)[0].buffer
   }
 
   /** Puts the part that was begun among the earlier ones, which stay valid until they are written. */

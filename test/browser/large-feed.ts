@@ -80,7 +80,7 @@ export class LargeFeed {
     const changed = Array.from({ length: 16 }, (): LiveRow => {
       const id = (this.#moved++ * 61) % this.#rows.length
       const [, primary, backup] = this.#rows[id]
-      const at = this.#names.indexOf(backup ?? '') + 3
+      const at = this.#names.indexOf(backup) + 3
       const next = this.#nameAt(at) === primary ? this.#nameAt(at + 1) : this.#nameAt(at)
       this.#rows[id] = [id, primary, next]
       return this.#rows[id]

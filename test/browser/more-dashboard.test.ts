@@ -199,7 +199,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
         .filter((one) => {
           const labelled = one.getAttribute('aria-label') ?? one.closest('label')?.textContent
           const text = one.tagName === 'BUTTON' ? one.textContent : ''
-          return (labelled ?? '') === '' && (text ?? '').trim() === ''
+          return (labelled ?? '') === '' && text.trim() === ''
         })
         .map((one) => one.outerHTML.slice(0, 120))
     )

@@ -75,7 +75,7 @@ async function perform(
 ): Promise<FastifyReply> {
   let call: Call
   try {
-    call = readCall(parseQuery(request.raw.url ?? ''), request.method, store.fromMax)
+    call = readCall(parseQuery(request.raw.url ?? ''), request.method, store)
   } catch (error) {
     if (!(error instanceof QueryError)) throw error
     return refuse(reply, 400, { code: 'OC_BAD_REQUEST', message: error.message })
@@ -83,13 +83,15 @@ async function perform(
   return answer(reply, await act(call))
 }
 
-function readCall(query: Query, method: string, fromMax: number): Call {
+function readCall(query: Query, method: string, store: Pick<EntityStore, 'fromMax'>): Call {
   for (const name of query.keys()) {
     if (!KNOWN.includes(name)) throw new QueryError(`${name.slice(0, 50)} is no parameter`)
   }
   const key = query.get('id')
   if (key === undefined || key.length === 0) throw new QueryError('id is missing or empty')
   if (key.length > KEY_BYTES_MAX) throw new QueryError(`id has more than ${KEY_BYTES_MAX} bytes`)
+  // Most requests give neither, and to know how many there can be a store looks at the whole cluster.
+  const fromMax = (query.get('from') ?? query.get('ack')) ? store.fromMax : 1
   const from = readNumber(query, 'from', { min: 1, max: Math.max(1, fromMax) })
   const ack = readNumber(query, 'ack', { min: 1, max: from ?? Math.max(1, fromMax) })
   if ((ack === undefined) !== (from === undefined)) throw new QueryError('ack and from go together')

@@ -177,7 +177,8 @@ function isOwnName(header: string | undefined): boolean {
     .replace(/:\d{1,5}$/, '')
     .replace(/^\[(.*)\]$/, '$1')
     .toLowerCase()
-  return name === 'localhost' || name === hostname().toLowerCase() || isIP(name) !== 0
+  // The name is asked of the system each time, so last.
+  return name === 'localhost' || isIP(name) !== 0 || name === hostname().toLowerCase()
 }
 
 /** Resolves with the port. The usual one is only a wish: the second node on a machine takes any free one. */

@@ -68,8 +68,15 @@ describe('ReplyWriter', () => {
         expect(written(2, (w) => w.integer(value))).toBe(`:${value}\r\n`)
       })
     )
-    expect(() => written(2, (w) => w.integer(2 ** 53))).toThrow(RangeError)
-    expect(() => written(2, (w) => w.integer(NaN))).toThrow(RangeError)
+  })
+
+  it('writes what no exact integer is as the nearest of 64 bits, and never fails', () => {
+    const texts = [2 ** 53, 2 ** 70, -(2 ** 70), Infinity, -Infinity, NaN, 1e19].map((value) =>
+      written(2, (w) => w.integer(value))
+    )
+    const [most, least] = [2n ** 63n - 1n, -(2n ** 63n)]
+    const expected = [2n ** 53n, most, least, most, least, 0n, most]
+    expect(texts).toEqual(expected.map((value) => `:${value}\r\n`))
   })
 
   it('writes payloads of every length around its two ways of copying', () => {

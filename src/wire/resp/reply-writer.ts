@@ -30,8 +30,8 @@ const MAX_BYTES = 1024 * 1024 * 1024
 /** From here on `Uint8Array.set` beats a loop over words. */
 const COPY_BY_WORDS_MAX = 160
 
-/** The longest header: a type, the digits and minus of a safe integer, CR LF. */
-const HEADER_BYTES_MAX = 20
+/** The longest header: a type, the digits and minus of a 64-bit integer, CR LF. */
+const HEADER_BYTES_MAX = 24
 
 const CR = 0x0d
 const LF = 0x0a
@@ -305,8 +305,22 @@ function copyWords(from: DataView, start: number, to: DataView, at: number, leng
 }
 
 /** Writes any safe integer, and returns the place after it. */
+const LONG_MAX = 2n ** 63n - 1n
+
+/**
+ * A number that is not exact: what a client made up, mostly. It is answered as the nearest that a 64-bit integer can be;
+ * an error would be one of the node.
+ */
+function writeFar(bytes: Uint8Array, at: number, value: number): number {
+  const finite = Math.min(Math.max(Number.isNaN(value) ? 0 : value, -(2 ** 63)), 2 ** 63)
+  const long = BigInt(Math.trunc(finite))
+  const text = String(long > LONG_MAX ? LONG_MAX : long)
+  for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i)
+  return at + text.length
+}
+
 function writeDigits(bytes: Uint8Array, at: number, value: number): number {
-  if (!Number.isSafeInteger(value)) throw new RangeError(`not a safe integer: ${value}`)
+  if (!Number.isSafeInteger(value)) return writeFar(bytes, at, value)
   let p = at
   let rest = value
   if (rest < 0) {
