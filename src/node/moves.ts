@@ -525,7 +525,7 @@ export class Moves {
   }
 
   #changeRow(out: Outgoing, done: (decided: boolean) => void): void {
-    const { table, self } = this.#cluster
+    const { table } = this.#cluster
     const holders = holdersOf(table, out.bucket)
     if (holders.includes(out.to) && out.ships) {
       done(true)
@@ -533,10 +533,17 @@ export class Moves {
     }
     let next: NodeIndex[]
     if (!out.ships) next = [out.to, ...holders.filter((node) => node !== out.to)]
-    else if (out.role === 'primary') next = holders.map((node) => (node === self ? out.to : node))
+    else if (out.role === 'primary') next = this.#withTarget(holders, out.to)
     else next = [...holders.filter((node) => node !== out.replaces), out.to]
     const change = { bucket: out.bucket, holders: next }
     this.#cluster.changeRows([change], out.reason, { done: (_, decided) => done(decided) })
+  }
+
+  /** The target in the place of this node, which stays as a backup if there would be too few: the target may be dead. */
+  #withTarget(holders: readonly NodeIndex[], target: NodeIndex): NodeIndex[] {
+    const { self, view } = this.#cluster
+    const next = holders.map((node) => (node === self ? target : node))
+    return next.length < view.arrangement.copies ? [...next, self] : next
   }
 
   #cancel(out: Outgoing, reason: string, tell: boolean): void {

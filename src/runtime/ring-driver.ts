@@ -3,7 +3,7 @@
  * back what an earlier process put down, and nothing of a turn leaves before the disk has it.
  */
 import type { RingNodeConfig } from '../node/ring/config.js'
-import { SNAPSHOT_PARTS } from '../node/ring/memory.js'
+import { SNAPSHOT_PARTS } from '../node/ring/snapshot.js'
 import { RingNode } from '../node/ring/node.js'
 import type { RingOutbox } from '../node/ring/outbox.js'
 import type { Clock } from './clock.js'

@@ -148,6 +148,10 @@ export class Bucket extends BucketRecords {
     return this.expiries.take(now, budget, onExpired)
   }
 
+  isString(ref: number): boolean {
+    return this.typeOf(ref) === TYPE_STRING
+  }
+
   typeOf(ref: number): number {
     return this.arena.records.typeOf(ref)
   }

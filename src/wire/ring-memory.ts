@@ -11,7 +11,7 @@
  *   hintsGone   name                          nothing is kept for it any more
  */
 import type { Ballot } from '../core/agreement/ballot.js'
-import { ByteReader, ByteWriter, FormatError } from '../core/bytes.js'
+import { ByteReader, FormatError, type ByteWriter } from '../core/bytes.js'
 import type { RingConfiguration } from '../core/placement/ring-configuration.js'
 import { field, flags, readPieces, writePieces, type Part, type Piece } from './peer/layout.js'
 import { accepted, ballot, configuration, life, rest, u32, varint } from './peer/ring-parts.js'

@@ -56,7 +56,9 @@ describe('docs', () => {
 
   test('name every kind of test', () => {
     const read = (path: string): string => readFileSync(join(root, path), 'utf8')
-    const projects = [...read('vitest.config.ts').matchAll(/name: '(\w+)'/g)].map(([, name]) => name)
+    const projects = [...read('vitest.config.ts').matchAll(/name: '(\w+)'/g)].map(
+      ([, name]) => name
+    )
     const named = [...read('docs/testing.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
     expect(named.sort()).toEqual(projects.sort())
   })

@@ -4,7 +4,7 @@
  */
 import { afterEach, expect, test } from 'vitest'
 import type { RespConnection } from '../../src/cli/resp-connection.js'
-import { NodeProcess, Processes, until, untilBalanced } from './process.js'
+import { Processes, until, untilBalanced, type NodeProcess } from './process.js'
 
 const processes = new Processes()
 afterEach(() => processes.end())
@@ -47,7 +47,7 @@ class Writer {
       try {
         const reply = await this.#connection.call('SET', `key:${i}`, valueOf(i))
         if (reply === 'OK') this.acknowledged.push(i)
-        else this.failures.push(String(reply))
+        else this.failures.push(JSON.stringify(reply))
       } catch (error) {
         this.failures.push(String(error))
       }

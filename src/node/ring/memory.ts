@@ -5,14 +5,7 @@
  * member as the one that wrote them: it has merely been away.
  */
 import { ByteWriter } from '../../core/bytes.js'
-import { SLICES } from '../../wire/peer/ring.js'
 import { encodeMemory, type MemoryEntry } from '../../wire/ring-memory.js'
-import type { RingCluster } from './cluster.js'
-import type { Hints } from './hints.js'
-import type { Succession } from './succession.js'
-
-/** How many parts `snapshot` has: one for all that is no record, and one for each slice. */
-export const SNAPSHOT_PARTS = SLICES + 1
 
 export class Memory {
   /** Of the process that began it; 0 until one has. */
@@ -34,32 +27,11 @@ export class Memory {
   }
 
   note(entry: MemoryEntry): void {
-    this.#keep?.(this.#encode(entry))
+    this.#keep?.(this.encode(entry))
   }
 
-  /** Everything that is known now, in parts, so that it need not be written in one go. */
-  snapshot(
-    part: number,
-    of: { readonly cluster: RingCluster; readonly hints: Hints; readonly succession: Succession },
-    write: (entry: Uint8Array) => void
-  ): void {
-    const put = (entry: MemoryEntry): void => write(this.#encode(entry))
-    const { cluster, hints, succession } = of
-    if (part > 0) {
-      cluster.records.walk(part - 1, 0, cluster.now, ({ key }) => {
-        put({ kind: 'record', payload: cluster.records.encode(key, cluster.now) })
-        return true
-      })
-      return
-    }
-    put({ kind: 'memory', life: this.life })
-    const { configuration, peers } = cluster
-    if (configuration.version > 0) put({ kind: 'ring', cluster: peers.cluster, configuration })
-    if (succession.promise !== undefined) put(succession.promise)
-    hints.forEach((name, payload) => put({ kind: 'hint', name, payload }))
-  }
-
-  #encode(entry: MemoryEntry): Uint8Array {
+  /** As it is kept. */
+  encode(entry: MemoryEntry): Uint8Array {
     this.#writer.reset()
     encodeMemory(entry, this.#writer)
     return this.#writer.copy()

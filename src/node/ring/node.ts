@@ -23,6 +23,7 @@ import { Coordinator } from './coordinator.js'
 import { Fill } from './fill.js'
 import { Hints } from './hints.js'
 import { describeRing, type RingInspection } from './inspection.js'
+import { writeSnapshot } from './snapshot.js'
 import { Memory } from './memory.js'
 import { Offers } from './offers.js'
 import type { RingOutbox, RingRequest } from './outbox.js'
@@ -237,11 +238,8 @@ export class RingNode implements RingCluster {
 
   /** One part of everything it would have to recall, of `SNAPSHOT_PARTS`. */
   snapshot(part: number, write: (entry: Uint8Array) => void): void {
-    this.#memory.snapshot(
-      part,
-      { cluster: this, hints: this.#hints, succession: this.#succession },
-      write
-    )
+    const [memory, hints, succession] = [this.#memory, this.#hints, this.#succession]
+    writeSnapshot(part, { cluster: this, memory, hints, succession }, write)
   }
 
   receive(envelope: Uint8Array, now: number): void {

@@ -8,7 +8,6 @@
 import { compareBytes } from '../../core/bytes.js'
 import type { NodeAccess } from '../../runtime/access.js'
 import type { LocalClient } from '../../runtime/local-clients.js'
-import { TYPE_STRING } from '../../store/value-type.js'
 import type { ReplyValue } from '../../wire/resp/reply-value.js'
 import type { Entity, EntityRange } from './entity-store.js'
 import { SmallestKeys } from './smallest-keys.js'
@@ -66,7 +65,7 @@ async function* ownKeys(node: NodeAccess): AsyncGenerator<Uint8Array[]> {
       if (state?.role !== 'primary') return { keys, cursor: 0 }
       const { items } = state
       const next = items.scan(cursor, STEP_KEYS, now, (ref) => {
-        if (items.typeOf(ref) === TYPE_STRING) keys.push(items.keyBytes(ref))
+        if (items.isString(ref)) keys.push(items.keyBytes(ref))
       })
       return { keys, cursor: next }
     })

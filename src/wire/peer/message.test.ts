@@ -399,9 +399,9 @@ describe('refusals', () => {
   })
 
   it('refuses a mask that is none, and a bucket beyond it', () => {
-    expect(() => decodeMessage(encode({ kind: 'beat', mask: 0x7f, digest: 0, voters: 1, ms: 0 }))).toThrow(
-      'not a mask: 127'
-    )
+    expect(() =>
+      decodeMessage(encode({ kind: 'beat', mask: 0x7f, digest: 0, voters: 1, ms: 0 }))
+    ).toThrow('not a mask: 127')
     const row = { epoch: 1, primary: nodeName('a'), backups: [] }
     const rows = [{ bucket: 16, row }]
     expect(() => decodeMessage(encode({ kind: 'rows', mask: 0xf, rows }))).toThrow(
