@@ -267,7 +267,7 @@ describe('wrong usage ends with 2 and one line a problem', () => {
       ]
     ],
     [[...joins, '--nodes', '3'], ['--nodes: only without --joins']],
-    [['--policy', 'etcd'], ['--policy etcd: must be majority or available']],
+    [['--policy', 'etcd'], ['--policy etcd: must be majority, available or auto']],
     [['--placement', 'tree'], ['--placement tree: must be buckets or ring']],
     [['--faults', 'fire'], ['--faults fire: must be none, network, crash or all']],
     [['--seeds', '0'], ['--seeds 0: must be a whole number from 1 to 1000000']],
