@@ -24,13 +24,13 @@ const groups = [
     ]
   },
   {
-    atOnce: 4,
+    atOnce: 3,
     steps: [
-      ['schedulers', ...vitest('elastic')],
       ['integration', ...vitest('integration')],
+      ['schedulers', ...vitest('elastic')],
       ['doors', ...vitest('conformance', 'cli')],
-      ['sim', ...vitest('sim')],
-      ['unit', ...vitest('unit', 'transcripts', 'docs', 'package')]
+      ['unit', ...vitest('unit', 'transcripts', 'docs', 'package')],
+      ['sim', ...vitest('sim')]
     ]
   },
   // By itself: a browser and its nodes need the processor.

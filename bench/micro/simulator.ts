@@ -13,7 +13,7 @@ export interface SimulatorFigure {
 }
 
 const SEED = 1
-const ROUNDS = 3
+const ROUNDS_DEFAULT = 3
 const STILL: Partial<Record<FaultKind, number>> = { join: 0, leave: 0 }
 /** How much longer the longer run is. */
 const LONGER = 5
@@ -38,11 +38,12 @@ function time(minutes: number): Timed {
   return { statistics, seconds: (performance.now() - startMs) / 1000 }
 }
 
-export function run({ minutes }: { minutes: number }): SimulatorFigure[] {
+export function run(options: { minutes: number; rounds?: number }): SimulatorFigure[] {
+  const { minutes, rounds = ROUNDS_DEFAULT } = options
   time(minutes)
   let best = 0
   let [operations, messages] = [0, 0]
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     const [short, long] = [time(minutes), time(minutes * (1 + LONGER))]
     const more = (name: 'virtualSeconds' | 'operations' | 'messages'): number =>
       long.statistics[name] - short.statistics[name]

@@ -109,7 +109,6 @@ test('a node takes the number of buckets and copies from the cluster, or says wh
   const ring = processes.launch('r', '--join', a.address, '--placement', 'ring')
   await until('a reason', () => ring.stderr.includes('placement'))
   expect(ring.stdout).toBe('')
-  expect((await a.status()).nodes.map(({ name }) => name)).toEqual(['a', 'b'])
 })
 
 test('when all have been killed, whoever starts is a new cluster', async () => {
@@ -132,20 +131,15 @@ test('when all have been killed, whoever starts is a new cluster', async () => {
 })
 
 test('a node that cannot hand over ends when its time is over, or at once at the second SIGINT', async () => {
-  const [a, b] = await processes.cluster(['a', 'b'], '--leave-timeout', '2', '--policy', 'majority')
-  await (await processes.connect(b)).call('SET', 'key', 'value')
-  // With nobody to hand anything to.
-  a.signal('SIGSTOP')
-  b.signal('SIGINT')
-  await until('the wish to leave', () => b.stderr.includes('leaving'))
-  b.signal('SIGINT')
-  expect(await b.ended).toEqual({ code: 130, signal: null })
-  a.signal('SIGCONT')
-
-  const c = await processes.start('c', '--join', a.address, '--leave-timeout', '2')
-  await until('two', async () => (await c.ownStatus()).nodes.length >= 2)
-  a.signal('SIGSTOP')
-  c.signal('SIGTERM')
-  expect(await c.ended).toEqual({ code: 1, signal: null })
-  expect(c.stderr).toContain('leaving took too long')
+  const [a, b, c, d] = await processes.cluster(['a', 'b', 'c', 'd'], '--leave-timeout', '2')
+  await (await processes.connect(c)).call('SET', 'key', 'value')
+  // Two of four decide nothing, so nobody can take over what these hold.
+  for (const node of [a, b]) node.signal('SIGSTOP')
+  c.signal('SIGINT')
+  await until('the wish to leave', () => c.stderr.includes('leaving'))
+  c.signal('SIGINT')
+  expect(await c.ended).toEqual({ code: 130, signal: null })
+  d.signal('SIGTERM')
+  expect(await d.ended).toEqual({ code: 1, signal: null })
+  expect(d.stderr).toContain('leaving took too long')
 })

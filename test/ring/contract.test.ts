@@ -151,10 +151,10 @@ describe('without ack and from', () => {
   it.each([
     [2, 0],
     [3, 1],
-    [5, 2]
+    [4, 1]
   ])('of %i nodes %i may be away', async (size, away) => {
     const names = Array.from({ length: size }, (_, i) => `n${i}`)
-    const nodes = await startRing(processes, names, '--copies', '5')
+    const nodes = await startRing(processes, names, '--copies', '4')
     expect(await statusOf(nodes[0], 'PUT', '/v0/entity?id=k')).toBe(201)
     expect(await holdersOf(nodes, 'k')).toHaveLength(size)
     const down = nodes.slice(size - away - 1)

@@ -15,7 +15,7 @@ function expectPassed(outcome: Outcome): void {
 }
 
 describe.each(FAULT_CLASSES)('with faults of the class %s', (faults) => {
-  it.each([1, 2, 3, 4])('seed %i passes', (seed) => {
+  it.each([1, 2])('seed %i passes', (seed) => {
     const rest = seed === 1 ? {} : { restMs: REST_MS }
     expectPassed(runSeed(seed, { faults, minutes: MINUTES, ...rest }))
   })
@@ -24,15 +24,15 @@ describe.each(FAULT_CLASSES)('with faults of the class %s', (faults) => {
   it.each(fresh)('the fresh seed %i passes', (seed) => {
     expectPassed(runSeed(seed, { faults, minutes: MINUTES, restMs: REST_MS }))
   })
+})
 
-  it('the same seed gives the same run', () => {
-    const run = (seed: number): Outcome =>
-      runSeed(seed, { faults, minutes: MINUTES, restMs: REST_MS })
-    const [first, second] = [run(5), run(5)]
-    expect(second.digest).toBe(first.digest)
-    expect(second.statistics).toEqual(first.statistics)
-    expect(run(6).digest).not.toBe(first.digest)
-  })
+it('the same seed gives the same run', () => {
+  const run = (seed: number): Outcome =>
+    runSeed(seed, { faults: 'all', minutes: MINUTES, restMs: REST_MS })
+  const [first, second] = [run(5), run(5)]
+  expect(second.digest).toBe(first.digest)
+  expect(second.statistics).toEqual(first.statistics)
+  expect(run(6).digest).not.toBe(first.digest)
 })
 
 describe('as the cluster decides by default', () => {
