@@ -4,53 +4,44 @@
  */
 import { OpenClusterError } from '../errors.js'
 import { VERSION } from '../index.js'
-import { bench } from './bench.js'
 import { EXIT, reportProblems, type Output, type Verb } from './command.js'
-import { del, get, set } from './data.js'
-import { demo } from './demo.js'
-import { forget } from './forget.js'
-import { leave } from './leave.js'
-import { bal, loadbalance } from './loadbalance.js'
-import { simulate } from './simulate.js'
-import { start, witness } from './start.js'
-import { status } from './status.js'
-import { watch } from './watch.js'
 
-const VERBS: readonly Verb[] = [
-  start,
-  demo,
-  status,
-  witness,
-  leave,
-  forget,
-  get,
-  set,
-  del,
-  watch,
-  simulate,
-  bench,
-  loadbalance,
-  bal
-]
+/** Loaded when it is wanted: a node need not wait for the simulator and the balancer before it starts. */
+const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
+  start: async () => (await import('./start.js')).start,
+  demo: async () => (await import('./demo.js')).demo,
+  status: async () => (await import('./status.js')).status,
+  witness: async () => (await import('./start.js')).witness,
+  leave: async () => (await import('./leave.js')).leave,
+  forget: async () => (await import('./forget.js')).forget,
+  get: async () => (await import('./data.js')).get,
+  set: async () => (await import('./data.js')).set,
+  del: async () => (await import('./data.js')).del,
+  watch: async () => (await import('./watch.js')).watch,
+  simulate: async () => (await import('./simulate.js')).simulate,
+  bench: async () => (await import('./bench.js')).bench,
+  loadbalance: async () => (await import('./loadbalance.js')).loadbalance,
+  bal: async () => (await import('./loadbalance.js')).bal
+}
 
 export async function run(argv: readonly string[], output: Output = process): Promise<number> {
   if (output === process) endQuietlyWhenUnread()
   const name = argv.at(0)
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     const stream = name === undefined ? output.stderr : output.stdout
-    stream.write(formatOverview())
+    stream.write(await formatOverview())
     return name === undefined ? EXIT.usage : EXIT.success
   }
   if (name === '--version' || name === '-v') {
     output.stdout.write(`${VERSION}\n`)
     return EXIT.success
   }
-  const verb = VERBS.find((candidate) => candidate.name === name)
-  if (verb === undefined) {
+  if (!Object.hasOwn(VERBS, name)) {
     reportProblems([describeUnknown(name)], 'opencluster', output)
     return EXIT.usage
   }
   try {
+    const verb = await VERBS[name]()
     return await verb.run(argv.slice(1), output)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
@@ -63,17 +54,18 @@ function describeUnknown(name: string): OpenClusterError {
   if (name.startsWith('-')) {
     return new OpenClusterError('OC_UNKNOWN_OPTION', `${name}: no such option; see --help`)
   }
-  const names = VERBS.map((verb) => verb.name).join(', ')
+  const names = Object.keys(VERBS).join(', ')
   return new OpenClusterError('OC_UNKNOWN_COMMAND', `${name}: no such command; there are: ${names}`)
 }
 
-function formatOverview(): string {
-  const width = Math.max(...VERBS.map((verb) => verb.name.length))
+async function formatOverview(): Promise<string> {
+  const verbs = await Promise.all(Object.values(VERBS).map((load) => load()))
+  const width = Math.max(...verbs.map((verb) => verb.name.length))
   return [
     'opencluster COMMAND [OPTIONS]: a self-balancing, elastic, in-memory data cluster',
     '',
     'Commands:',
-    ...VERBS.map((verb) => `  ${verb.name.padEnd(width)}  ${verb.summary}`),
+    ...verbs.map((verb) => `  ${verb.name.padEnd(width)}  ${verb.summary}`),
     '',
     'Options:',
     '  --version  the version of this program',
