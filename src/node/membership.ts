@@ -34,6 +34,8 @@ const EVENTS = { alive: 'joined', leaving: 'leaving', left: 'left' } as const
 /** How many of the beats go with the whole list of members, to one other node. */
 const REMIND_CHANCE = 0.1
 
+type Application = Extract<Message, { kind: 'join' }>
+
 export class Membership {
   readonly #cluster: Cluster
   readonly #handlers: MembershipHandlers
@@ -42,7 +44,11 @@ export class Membership {
   #leaveWanted = false
   #copies: number
   /** They asked this node before it was in itself. */
-  readonly #askers = new Map<Peer, MemberRecord>()
+  readonly #askers = new Map<Peer, Application>()
+  /** Which process of them was told why it cannot be let in. */
+  readonly #refused = new Map<Peer, number>()
+  /** Why it was not let in, if that was told already. */
+  #refusal = ''
   joined = false
   nextBeatMs = 0
 
@@ -89,7 +95,7 @@ export class Membership {
   onMet(peer: Peer): void {
     const { peers, members, now } = this.#cluster
     if (!this.joined) {
-      peers.send(peer, { kind: 'join', member: this.#record() }, now)
+      peers.send(peer, this.#application(), now)
       return
     }
     peers.send(peer, { kind: 'members', members: members.all() }, now)
@@ -100,13 +106,14 @@ export class Membership {
    * One that is on its way out lets others in, too: perhaps they know nobody else, and they make themselves known to
    * all the others. One that is not in yet keeps them in mind until it is.
    */
-  onJoin(peer: Peer, member: MemberRecord): void {
+  onJoin(peer: Peer, application: Application): void {
     if (!this.joined) {
-      this.#askers.set(peer, member)
+      this.#askers.set(peer, application)
       return
     }
-    this.learn([member])
     const { config, peers, members, now } = this.#cluster
+    if (application.hash === config.hash) this.learn([application.member])
+    else if (!this.#refuses(peer, application)) return
     const { cluster } = peers
     const [hash, copies] = [config.hash, this.#copies]
     peers.send(peer, { kind: 'welcome', cluster, copies, hash, members: members.all() }, now)
@@ -115,12 +122,23 @@ export class Membership {
     this.#handlers.tellWatches(peer)
   }
 
+  /** One that places keys otherwise cannot be let in; true when its process has not been told yet. */
+  #refuses(peer: Peer, { hash, member }: Application): boolean {
+    if (this.#refused.get(peer) === member.life) return false
+    this.#refused.set(peer, member.life)
+    const { config, outbox } = this.#cluster
+    const reason = `it places keys by ${hash}, the cluster by ${config.hash}`
+    outbox.event({ kind: 'peerError', node: member.name, reason })
+    return true
+  }
+
   onWelcome(message: Extract<Message, { kind: 'welcome' }>): void {
     if (this.joined) return
     const { config, outbox, peers } = this.#cluster
     if (message.hash !== config.hash) {
       const reason = `the cluster places keys by ${message.hash}, this node by ${config.hash}`
-      outbox.event({ kind: 'peerError', node: config.name, reason })
+      if (reason !== this.#refusal) outbox.event({ kind: 'peerError', node: config.name, reason })
+      this.#refusal = reason
       return
     }
     peers.cluster = message.cluster
@@ -131,7 +149,7 @@ export class Membership {
     this.learn(message.members)
     this.spreadRoster()
     outbox.event({ kind: 'joined', node: config.name })
-    for (const [peer, member] of this.#askers) this.onJoin(peer, member)
+    for (const [peer, application] of this.#askers) this.onJoin(peer, application)
     this.#askers.clear()
     if (this.#leaveWanted) this.leave()
   }
@@ -218,7 +236,7 @@ export class Membership {
     const { peers, table, now } = this.#cluster
     const { mask, digest } = beat
     if (!this.joined) {
-      peers.send(peer, { kind: 'join', member: this.#record() }, now)
+      peers.send(peer, this.#application(), now)
       return
     }
     this.#handlers.heard(peer, beat)
@@ -271,6 +289,10 @@ export class Membership {
     if (table.totalOf(view.self) > 0 || busy || this.#handlers.isVoter()) return
     this.become('left')
     outbox.event({ kind: 'mayGo' })
+  }
+
+  #application(): Application {
+    return { kind: 'join', hash: this.#cluster.config.hash, member: this.#record() }
   }
 
   #record(): MemberRecord {

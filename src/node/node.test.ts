@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { nodeName } from '../core/ids.js'
 import { MiniCluster, type MiniClient, type MiniNode } from '../../test/support/mini-cluster.js'
 
 const KEYS = Array.from({ length: 100 }, (_, i) => `key:${i}`)
@@ -383,5 +384,29 @@ describe('a node that leaves while it is being made a voter', () => {
     const mayGo = (): boolean => guest.eventsOf('mayGo').length > 0
     cluster.runUntil(mayGo, 20_000, 'a node that may go')
     expect(guest.node.table.totalOf(guest.node.self)).toBe(0)
+  })
+})
+
+describe('a node that places keys otherwise', () => {
+  it('is told why it cannot join, once on each side, and the others go on without it', () => {
+    const cluster = new MiniCluster()
+    const [a, b] = cluster.startAll('a', 'b')
+    const other = cluster.start('x', { hash: 'md5' })
+    cluster.run(5000)
+    expect(other.node.joined).toBe(false)
+    const reason = 'the cluster places keys by redis, this node by md5'
+    expect(other.eventsOf('peerError')).toEqual([{ kind: 'peerError', node: 'x', reason }])
+    expect(a.eventsOf('peerError')).toEqual([
+      { kind: 'peerError', node: 'x', reason: 'it places keys by md5, the cluster by redis' }
+    ])
+    for (const { node } of [a, b]) {
+      const { members, voters, rows } = node.inspect()
+      expect(members.map(({ name }) => name)).toEqual(['a', 'b'])
+      expect(voters.voters.map(({ name }) => name)).toEqual(['a', 'b'])
+      expect(
+        rows.some(({ primary, backups }) => [primary, ...backups].includes(nodeName('x')))
+      ).toBe(false)
+    }
+    expect(cluster.client(a).call('SET', 'key', 'value')).toBe('OK')
   })
 })

@@ -570,7 +570,7 @@ export class Node implements Cluster {
         this.#membership.learn(message.members)
         return
       case 'join':
-        this.#membership.onJoin(peer, message.member)
+        this.#membership.onJoin(peer, message)
         return
       case 'welcome':
         this.#membership.onWelcome(message)

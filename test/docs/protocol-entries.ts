@@ -88,9 +88,9 @@ export const ENTRIES: { readonly [K in MessageKind]: Entry<K> } = {
     example: { members: [memberC] }
   },
   join: {
-    about: 'A newcomer asks to be let in.',
-    fields: 'member:member',
-    example: { member: memberC }
+    about: 'A newcomer asks to be let in, and says how it places keys.',
+    fields: 'hash:text member:member',
+    example: { hash: 'redis', member: memberC }
   },
   welcome: {
     about: 'It is let in, and told what the whole cluster has in common.',

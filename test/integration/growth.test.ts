@@ -109,6 +109,7 @@ test('a node takes the number of buckets and copies from the cluster, or says wh
   const ring = processes.launch('r', '--join', a.address, '--placement', 'ring')
   await until('a reason', () => ring.stderr.includes('placement'))
   expect(ring.stdout).toBe('')
+  expect((await a.status()).nodes.map(({ name }) => name)).toEqual(['a', 'b'])
 })
 
 test('when all have been killed, whoever starts is a new cluster', async () => {

@@ -123,7 +123,7 @@ const FIELDS: {
 } = {
   beat: fc.record({ mask, digest: u32, voters: count, ms: time }),
   members: fc.record({ members }),
-  join: fc.record({ member }),
+  join: fc.record({ hash: latin1, member }),
   welcome: fc.record({ cluster: u32, copies: u8, hash: latin1, members }),
   rows,
   tableAsk: fc.constant({}),
@@ -439,17 +439,21 @@ describe('refusals', () => {
   }
 
   it.each([NaN, Infinity, -1, 0])('refuses a member whose life is %s', (life) => {
-    const bytes = encode({ kind: 'join', member: { ...record, life } })
+    const bytes = encode({ kind: 'join', hash: 'redis', member: { ...record, life } })
     expect(() => decodeMessage(bytes)).toThrow(FormatError)
   })
 
   it.each([NaN, -1, 1e7])('refuses a member whose weight is %s', (weight) => {
-    const bytes = encode({ kind: 'join', member: { ...record, weight } })
+    const bytes = encode({ kind: 'join', hash: 'redis', member: { ...record, weight } })
     expect(() => decodeMessage(bytes)).toThrow('not a weight')
   })
 
   it('refuses a member whose address is longer than an envelope would take', () => {
-    const bytes = encode({ kind: 'join', member: { ...record, address: 'x'.repeat(301) } })
+    const bytes = encode({
+      kind: 'join',
+      hash: 'redis',
+      member: { ...record, address: 'x'.repeat(301) }
+    })
     expect(() => decodeMessage(bytes)).toThrow(FormatError)
   })
 

@@ -46,8 +46,8 @@ export type Message =
       readonly ms: number
     }
   | { readonly kind: 'members'; readonly members: readonly MemberRecord[] }
-  /** A newcomer asks to be let in. */
-  | { readonly kind: 'join'; readonly member: MemberRecord }
+  /** A newcomer asks to be let in, and says how it places keys. */
+  | { readonly kind: 'join'; readonly hash: string; readonly member: MemberRecord }
   | {
       readonly kind: 'welcome'
       readonly cluster: number
@@ -271,6 +271,7 @@ export function encodeMessage(message: Message, w: ByteWriter): void {
       writeMembers(message.members, w)
       return
     case 'join':
+      w.latin1Text(message.hash)
       writeMember(message.member, w)
       return
     case 'welcome':
@@ -429,7 +430,7 @@ function decodeFields(kind: MessageKind, r: ByteReader): Message {
     case 'members':
       return { kind, members: readMembers(r) }
     case 'join':
-      return { kind, member: readMember(r) }
+      return { kind, hash: r.latin1Text(), member: readMember(r) }
     case 'welcome':
       return {
         kind,
