@@ -3,7 +3,7 @@
  * among events of the same time, so that two runs never differ by the heap's whim. What will not happen after
  * all is cancelled and passed over when its time comes; taking it out of the middle would cost more.
  */
-import { assert } from '../src/core/assert.js'
+import { assert, fail } from '../src/core/assert.js'
 
 export interface QueuedEvent {
   readonly time: number
@@ -32,7 +32,7 @@ export class EventQueue {
   }
 
   at(time: number, act: () => void): QueuedEvent {
-    assert(time >= this.#now, `an event at ${time}, but it is ${this.#now} already`)
+    if (!(time >= this.#now)) fail(`an event at ${time}, but it is ${this.#now} already`)
     assert(time < Infinity, 'an event that never happens')
     const event: QueuedEvent = { time, order: this.#orders++, act }
     this.#rise(event)

@@ -3,7 +3,7 @@
  * that run for real; they get their inputs from here and what they put out comes here. Chance is forked
  * by concern, so that a change to the workload, say, does not change the network's weather.
  */
-import { assert } from '../src/core/assert.js'
+import { assert, fail } from '../src/core/assert.js'
 import { nodeName } from '../src/core/ids.js'
 import { Random } from '../src/core/random.js'
 import type { NodeConfig } from '../src/node/config.js'
@@ -32,9 +32,9 @@ export interface SimulationOptions {
   readonly onLine?: (line: string) => void
 }
 
-/** A node that may go stays this long, for those who do not know yet. */
 /** The other side sees the end of a link after this. */
 const LINK_END_MS = 1
+/** A node that may go stays this long, for those who do not know yet. */
 const LINGER_MS = 500
 const RETIRE_MS_MAX = 20_000
 /** More than this in one virtual second is a storm that feeds itself. */
@@ -106,8 +106,7 @@ export class Simulation {
 
   host(name: string): Host {
     const host = this.#hosts.get(name)
-    assert(host !== undefined, `no host ${name}`)
-    return host
+    return host ?? fail(`no host ${name}`)
   }
 
   /** Nodes that run and are to stay. */

@@ -147,6 +147,6 @@ function hashDetail(detail: Detail): number {
 
 function hashBytes(bytes: Uint8Array): number {
   let hash = 0x811c9dc5 ^ bytes.length
-  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193)
+  for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193)
   return hash
 }

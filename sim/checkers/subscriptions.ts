@@ -21,6 +21,9 @@ import { BrokenPromise, type Checker } from './checker.js'
 
 const CHANGES = ['set', 'deleted', 'expired'] as const
 type Change = (typeof CHANGES)[number]
+type Counts = Record<Change, number>
+
+const PENDING = { kind: 'pending' } as const
 
 /** Families of keys with one writer that has one write under way at a time. */
 const ONE_WRITER = new Set(['register', 'bulk', 'lease'])
@@ -53,6 +56,8 @@ interface Connection {
   /** The last moment at which it was seen to be up. */
   aliveMs: number
   readonly byKey: Map<string, Seen[]>
+  /** How many events of each kind that was, by key. */
+  readonly counts: Map<string, Counts>
   readonly byBucket: Map<number, Seen>
   /** The numbers of the buckets' last writes when it was confirmed. */
   readonly seqs: Map<number, number>
@@ -64,6 +69,8 @@ export class SubscriptionsChecker implements Checker {
   readonly #connections = new Map<number, Connection>()
   /** Everything that writes, by key, in the order in which it was issued. */
   readonly #writes = new Map<string, Operation[]>()
+  /** How many of them can be what an event tells of. */
+  readonly #mayBe = new Map<string, Counts>()
   #splitMs = -Infinity
   #restMs = Infinity
   readonly #simulation: Observed
@@ -93,10 +100,14 @@ export class SubscriptionsChecker implements Checker {
     const writes = this.#writes.get(operation.key)
     if (writes === undefined) this.#writes.set(operation.key, [operation])
     else writes.push(operation)
+    this.#count(operation, 1)
   }
 
   onComplete(operation: Operation): void {
-    if (operation.family !== WATCH_FAMILY) return
+    if (operation.family !== WATCH_FAMILY) {
+      this.#count(operation, -1)
+      return
+    }
     const connection = this.#connections.get(operation.client)
     if (connection === undefined) return
     if (operation.outcome.kind !== 'ok') {
@@ -161,6 +172,17 @@ export class SubscriptionsChecker implements Checker {
     }
   }
 
+  /** A write may be any event of its kind until it is known to have changed nothing. */
+  #count(write: Operation, by: 1 | -1): void {
+    const counts = this.#mayBe.get(write.key) ?? noChanges()
+    this.#mayBe.set(write.key, counts)
+    const { action } = write
+    for (const change of CHANGES) {
+      if (!mayMake({ action, outcome: PENDING }, change)) continue
+      if (by > 0 || !mayMake(write, change)) counts[change] += by
+    }
+  }
+
   #noteSeqs({ seqs }: Connection): void {
     for (const { held } of this.#simulation.view().nodes) {
       for (const { bucket, seq } of held) seqs.set(bucket, Math.max(seq, seqs.get(bucket) ?? 0))
@@ -174,6 +196,7 @@ export class SubscriptionsChecker implements Checker {
       confirmedMs: Infinity,
       aliveMs: -Infinity,
       byKey: new Map(),
+      counts: new Map(),
       byBucket: new Map(),
       seqs: new Map()
     })
@@ -222,8 +245,10 @@ export class SubscriptionsChecker implements Checker {
       this.#fail(watcher, `${key}: ${seen.seq} comes after ${last.seq}`)
     }
     events.push(seen)
-    const may = (this.#writes.get(key) ?? []).filter((write) => mayMake(write, seen.change)).length
-    const count = events.filter(({ change }) => change === seen.change).length
+    const may = this.#mayBe.get(key)?.[seen.change] ?? 0
+    const counts = connection.counts.get(key) ?? noChanges()
+    connection.counts.set(key, counts)
+    const count = ++counts[seen.change]
     if (count > may) {
       this.#fail(
         watcher,
@@ -284,6 +309,10 @@ interface KeyHistory {
   readonly seen: readonly Seen[]
 }
 
+function noChanges(): Counts {
+  return { set: 0, deleted: 0, expired: 0 }
+}
+
 function endsWith(list: readonly Change[], end: readonly Change[]): boolean {
   const from = list.length - end.length
   return from >= 0 && end.every((change, i) => list[from + i] === change)
@@ -294,7 +323,10 @@ function isChange(value: ReplyValue | undefined): value is Change {
 }
 
 /** Whether this write can be what an event of that kind tells of. */
-function mayMake({ action, outcome }: Operation, change: Change): boolean {
+function mayMake(
+  { action, outcome }: Pick<Operation, 'action' | 'outcome'>,
+  change: Change
+): boolean {
   if (outcome.kind === 'error') return false
   if (change === 'expired') return action.kind === 'put' && action.ttlMs !== undefined
   const deletes = action.kind === 'remove' || action.kind === 'erase'

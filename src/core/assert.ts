@@ -6,6 +6,11 @@ export class AssertionError extends Error {
   override readonly name = 'AssertionError'
 }
 
+/** For where a message made for nothing would cost more than the question: `if (wrong) fail(...)`. */
+export function fail(message: string): never {
+  throw new AssertionError(message)
+}
+
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new AssertionError(message)
 }

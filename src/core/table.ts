@@ -8,7 +8,7 @@
  * primaries and copies of every node is kept with every change: balancing asks for them all the
  * time, and a count over 4096 rows for each question would be most of its cost.
  */
-import { assert } from './assert.js'
+import { assert, fail } from './assert.js'
 import { isMask } from './mask.js'
 import { NOBODY, type NodeIndex, type NodeName } from './ids.js'
 
@@ -82,7 +82,7 @@ export class Table {
   }
 
   nameOf(index: NodeIndex): NodeName {
-    assert(index >= 0 && index < this.#names.length, `no node with index ${index}`)
+    if (!(index >= 0 && index < this.#names.length)) fail(`no node with index ${index}`)
     return this.#names[index]
   }
 
@@ -173,8 +173,10 @@ export class Table {
 
   /** Replaces the row by indexes, primary first. The epoch must be higher than the one held. */
   replace(bucket: number, epoch: number, holders: readonly NodeIndex[]): void {
-    assert(bucket >= 0 && bucket <= this.#mask, `no bucket ${bucket}`)
-    assert(epoch > this.#epochs[bucket], `epoch ${epoch} is not above ${this.#epochs[bucket]}`)
+    if (!(bucket >= 0 && bucket <= this.#mask)) fail(`no bucket ${bucket}`)
+    if (!(epoch > this.#epochs[bucket])) {
+      fail(`epoch ${epoch} is not above ${this.#epochs[bucket]}`)
+    }
     assert(new Set(holders).size === holders.length, 'two copies of a bucket on one node')
     assert(holders.length <= MAX_COPIES, 'a row with too many holders')
     const at = bucket * MAX_COPIES

@@ -10,6 +10,7 @@ import type { BucketRow } from '../wire/peer/message.js'
 import type { Agreement, Decision, Wish } from './agreement.js'
 import { BucketState, type Role } from './bucket-state.js'
 import type { ChangeOptions, Cluster, RowChange } from './cluster.js'
+import { NOBODY, type NodeIndex } from '../core/ids.js'
 import type { Row } from '../core/table.js'
 import { holdersOf } from './knowledge.js'
 import type { Peer } from './peers.js'
@@ -234,7 +235,7 @@ export class Rows {
     const lost: RowChange[] = []
     for (let bucket = 0; bucket <= table.mask; bucket++) {
       if (table.epochOf(bucket) === 0 || this.#isHeld(bucket)) {
-        this.#orphanedSince.delete(bucket)
+        if (this.#orphanedSince.size > 0) this.#orphanedSince.delete(bucket)
         continue
       }
       const since = this.#orphanedSince.get(bucket) ?? now
@@ -422,10 +423,16 @@ export class Rows {
   }
 
   #isHeld(bucket: number): boolean {
-    const { table, view, buckets } = this.#cluster
-    return holdersOf(table, bucket).some((node) =>
-      node === view.self ? buckets[bucket] !== undefined : !this.#handlers.isGone(bucket, node)
-    )
+    const { table } = this.#cluster
+    // Nearly always the first one says it; this is asked of every bucket at every beat.
+    const primary = table.primaryOf(bucket)
+    if (primary !== NOBODY && this.#holds(bucket, primary)) return true
+    return holdersOf(table, bucket).some((node) => this.#holds(bucket, node))
+  }
+
+  #holds(bucket: number, node: NodeIndex): boolean {
+    const { view, buckets } = this.#cluster
+    return node === view.self ? buckets[bucket] !== undefined : !this.#handlers.isGone(bucket, node)
   }
 
   #hold(bucket: number): BucketState {
