@@ -64,7 +64,8 @@ function drawConfig(random: Random, options: DrawOptions): ClusterConfig {
     buckets: random.pick([16, 16, 256]),
     splitAt: random.pick(SPLIT_AT),
     deadAfterMs: random.pick([900, 1500]),
-    lostAfterMs: 30_000,
+    // Nobody that lives is cut off for so long, and nothing that lives may be given up.
+    lostAfterMs: 3_600_000,
     holdMs: 6000,
     copyBatchBytes,
     copyWindowBytes: copyBatchBytes * random.pick([1, 4, 16]),

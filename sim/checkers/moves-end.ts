@@ -1,4 +1,7 @@
-/** Every move ends: none is older than a bound while faults go on, and there is none at rest. */
+/**
+ * Every move ends: none is older than a bound while faults go on, and there is none at rest. A node that no majority
+ * hears can decide nothing, and so end nothing: its time does not count.
+ */
 import type { ClusterView } from '../cluster-view.js'
 import { BrokenPromise, type RestChecker } from './checker.js'
 
@@ -17,7 +20,7 @@ export class MovesEndChecker implements RestChecker {
     for (const node of view.nodes) {
       for (const move of node.moves) {
         const id = `${node.name} > ${move.to}, bucket ${move.bucket}`
-        const began = this.#since.get(id) ?? view.now
+        const began = node.voters?.mayServe !== false ? (this.#since.get(id) ?? view.now) : view.now
         since.set(id, began)
         if (view.now - began <= this.#ageMsMax) continue
         const age = ((view.now - began) / 1000).toFixed(1)

@@ -176,7 +176,7 @@ function formatProblems({ nodes, lost, withoutBackup }: Status, style: Style): s
   if (lost > 0) {
     lines.push(
       paint('LOST', 'alarm', style) +
-        ` ${lost} buckets have no living copy: bring their nodes back, or they start empty after --lost-after`
+        ` ${lost} buckets have no living copy: bring their nodes back, or forget them; they start empty after --lost-after`
     )
   }
   if (dead.length > 0) {

@@ -133,7 +133,7 @@ export const NODE_OPTIONS = {
     max: 10 * MINUTE_MS,
     unit: 'ms'
   }),
-  'lost-after': integer('a bucket that nobody holds any more starts empty after this', 30, {
+  'lost-after': integer('a bucket whose nodes are all silent starts empty after this', 300, {
     min: 0,
     max: 24 * HOUR_S,
     unit: 's'

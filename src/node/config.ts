@@ -44,7 +44,7 @@ export interface NodeConfig {
   readonly voterDropMs: number
   /** A backup that acknowledges nothing for so long leaves the rows, although it can be heard. */
   readonly ackTimeoutMs: number
-  /** A bucket that nobody holds any more starts empty after this. */
+  /** A bucket of which no holder can be heard starts empty after this. */
   readonly lostAfterMs: number
   /** Load-level events while there is something to balance, and at rest. */
   readonly askFastMs: number
@@ -137,7 +137,7 @@ export const NODE_DEFAULTS = {
   driftMax: 0.01,
   voterDropMs: 10_000,
   ackTimeoutMs: 3000,
-  lostAfterMs: 30_000,
+  lostAfterMs: 300_000,
   askFastMs: 20,
   askSlowMs: 1000,
   retransmitMs: 150,

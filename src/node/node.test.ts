@@ -410,3 +410,64 @@ describe('a node that places keys otherwise', () => {
     expect(cluster.client(a).call('SET', 'key', 'value')).toBe('OK')
   })
 })
+
+describe('buckets of which all copies are silent', () => {
+  /** Five nodes; two of them are silent, and hold both copies of something. */
+  function silence(lostAfterMs: number) {
+    const cluster = new MiniCluster({ lostAfterMs, policy: 'majority' })
+    const nodes = cluster.startAll('a', 'b', 'c', 'd', 'e')
+    const [a] = nodes
+    cluster.runUntil(() => a.node.inspect().voters.voters.length === 5)
+    fill(cluster.client(a))
+    const { primary, backups } = a.node.inspect().rows[0]
+    const silent = nodes.filter(({ name }) => name === primary || backups.some((it) => it === name))
+    const others = nodes.filter((node) => !silent.includes(node))
+    for (const node of silent) node.pause()
+    const lost = (): unknown[] => others.flatMap((node) => node.eventsOf('lost'))
+    return { cluster, silent, others, lost }
+  }
+
+  it('are there again when these come back, however late', () => {
+    const { cluster, silent, others, lost } = silence(300_000)
+    cluster.run(200_000)
+    expect(lost()).toEqual([])
+    for (const node of silent) node.resume()
+    cluster.runUntil(() => others[0].node.inspect().rows.every(({ primary }) => primary !== null))
+    cluster.balance()
+    expectAll(cluster.client(others[0]))
+    expect(lost()).toEqual([])
+  })
+
+  it('start empty without waiting when somebody says that these have ended', () => {
+    const { cluster, silent, others, lost } = silence(300_000)
+    cluster.run(10_000)
+    for (const { name } of silent) others[0].input((node, now) => node.forget(name, now))
+    cluster.run(10_000)
+    expect(lost().length).toBeGreaterThan(0)
+    for (const key of KEYS) {
+      expect(cluster.client(others[0]).call('SET', key, 'again')).toBe('OK')
+    }
+  })
+})
+
+describe('a node that has left', () => {
+  it('has left for one that learns it from others before it hears it', () => {
+    const cluster = new MiniCluster()
+    const [a, b] = cluster.startAll('a', 'b', 'c')
+    b.input((node, now) => node.leave(now))
+    cluster.runUntil(() => b.eventsOf('mayGo').length > 0)
+    // What it says comes late to a newcomer.
+    cluster.cut('b', 'd')
+    const d = cluster.start('d', { join: ['a'] })
+    cluster.runUntil(() => d.node.joined)
+    cluster.heal()
+    cluster.run(2000)
+    b.kill()
+    cluster.run(60_000)
+    for (const { node } of [a, d]) {
+      const peer = node.peers.get(nodeName('b'))
+      expect(peer === undefined || peer.left).toBe(true)
+      expect(node.peers.queuedBytes).toBeLessThan(2000)
+    }
+  })
+})

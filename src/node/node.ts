@@ -80,6 +80,10 @@ export class Node implements Cluster {
         this.#requests.met(peer)
         this.#membership.beatSoon()
       },
+      hasLeft: (name, life) => {
+        const known = this.members.get(name)
+        return known?.state === 'left' && known.life >= life
+      },
       restarted: (peer) => {
         this.#watches.peerGone(peer)
         this.#voting.restarted(peer)
@@ -362,6 +366,7 @@ export class Node implements Cluster {
         this.#merges.resume()
       },
       isGone: (bucket, node) => this.#repair.isGone(bucket, node),
+      hasEnded: (bucket, node) => this.#repair.hasEnded(bucket, node),
       byMajority: () => this.#voting.byMajority,
       merge: (state) => this.#merges.begin(state),
       parted: () => {

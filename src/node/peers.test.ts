@@ -28,6 +28,7 @@ function end(name: string, life: number): { peers: Peers; out: Uint8Array[]; hea
   const peers = new Peers(configOf(name, { life }), outbox, {
     message: (_, message) => heard.push(message),
     met: ignore,
+    hasLeft: () => false,
     restarted: ignore,
     returned: ignore,
     acked: ignore
@@ -371,5 +372,27 @@ describe('a client that sends too much', () => {
     expect(client.replies[0]).toBe('PONG')
     expect(client.replies[1]).toBeInstanceOf(RespError)
     expect(client.hungUp).toBe(true)
+  })
+})
+
+describe('a node that has left', () => {
+  it('is kept nothing for when it cannot be heard any more, and the stream goes on if it comes back', () => {
+    const [a, b] = [end('a', 1), end('b', 2)]
+    a.peers.contact('b', 0)
+    exchange(a, b)
+    const toB = a.peers.get(nodeName('b'))!
+    const reason = 'x'.repeat(1000)
+    for (let i = 0; i < 5; i++) a.peers.send(toB, { kind: 'busy', move: i, reason }, 0)
+    toB.left = true
+    a.peers.tick(1)
+    expect(a.peers.queuedBytes).toBeGreaterThan(5000)
+    a.peers.tick(60_000)
+    expect(a.peers.queuedBytes).toBe(5)
+
+    b.heard.length = 0
+    a.peers.send(toB, { kind: 'tableAsk' }, 60_000)
+    exchange(a, b)
+    expect(b.heard).toEqual([{ kind: 'tableAsk' }])
+    expect(toB.stream.unackedBytes).toBe(0)
   })
 })

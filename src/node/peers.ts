@@ -40,6 +40,9 @@ const ACK_LATER_MS = 20
 /** A beat waits for the beat of the other direction; a lease, which lives on it, is several beats long. */
 const BEAT_ACK_SHARE = 2 / 3
 
+/** The frame that says nothing is its kind alone. */
+const NOTHING_BYTES = 1
+
 export class Peer {
   readonly name: NodeName
   address: string
@@ -145,6 +148,8 @@ export interface PeerHandlers {
   message(peer: Peer, message: Message, now: number): void
   /** A process answered for the first time, or for the first time in a new life. */
   met(peer: Peer, now: number): void
+  /** Whether this process of it is known to have left: what it said before may come late. */
+  hasLeft(name: NodeName, life: number): boolean
   /** The peer's process is another one than before: it has forgotten everything. */
   restarted(peer: Peer, now: number): void
   /** It had been dead to us and speaks again. */
@@ -264,7 +269,7 @@ export class Peers {
       const known = stream.peerLife !== 0
       const wasDead = peer.dead
       if (known) peer.batch.reset()
-      peer.left = false
+      peer.left = this.#handlers.hasLeft(peer.name, head.fromLife)
       peer.broken = false
       peer.restart(head.fromLife)
       peer.lastHeardMs = now
@@ -318,7 +323,10 @@ export class Peers {
     for (const peer of this.#byName.values()) {
       const { stream } = peer
       // One that goes still gets the answers it waits for, as long as it can be heard.
-      if (this.#isAway(peer, now)) continue
+      if (this.#isAway(peer, now)) {
+        this.#blank(peer)
+        continue
+      }
       if (stream.peerLife === 0 || peer.dead) {
         if (now - peer.greetedMs < this.#config.heartbeatMs) continue
         peer.greetedMs = now
@@ -336,6 +344,12 @@ export class Peers {
   /** It has left, and cannot be heard any more. */
   #isAway(peer: Peer, now: number): boolean {
     return peer.left && now - peer.lastHeardMs > this.#config.deadAfterMs
+  }
+
+  /** What was meant for it is not kept for ever; should it come back after all, it asks for what it lacks. */
+  #blank({ stream }: Peer): void {
+    if (stream.unackedBytes <= (stream.sent - stream.acked) * NOTHING_BYTES) return
+    stream.blank(this.#encode({ kind: 'nothing' }))
   }
 
   /** When something has to be sent again, or acknowledged. */
@@ -389,7 +403,7 @@ export class Peers {
         }
         const message = decodeMessage(reader.bytes.subarray(at, at + length))
         this.#oweAck(stream, message.kind)
-        this.#handlers.message(peer, message, this.#now)
+        if (message.kind !== 'nothing') this.#handlers.message(peer, message, this.#now)
       } catch (error) {
         if (!(error instanceof FormatError)) throw error
         peer.broken = true

@@ -134,6 +134,15 @@ export class Repair {
     return this.#lost.get(table.nameOf(node))?.has(bucket) === true
   }
 
+  /** Its copy is gone for certain: the process that held it has ended, or somebody has said so. Silence is not enough. */
+  hasEnded(bucket: number, node: NodeIndex): boolean {
+    const { self, table, buckets, members } = this.#cluster
+    if (node === self) return buckets[bucket] === undefined
+    const name = table.nameOf(node)
+    if (this.#lost.get(name)?.has(bucket) === true) return true
+    return this.isGone(bucket, node) && members.get(name)?.state === 'left'
+  }
+
   #plan(bucket: number): RepairPlan | undefined {
     const { table, self, buckets } = this.#cluster
     const primary = table.primaryOf(bucket)

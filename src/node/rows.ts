@@ -39,7 +39,9 @@ export interface RowHandlers {
   incomingSplit(children: BucketState[]): void
   /** All buckets are in pieces now. */
   splitDone(old: number, mask: number): void
-  isGone(bucket: number, node: number): boolean
+  isGone(bucket: number, node: NodeIndex): boolean
+  /** And it will not come back with it. */
+  hasEnded(bucket: number, node: NodeIndex): boolean
   /** The primary role was lost to a side of the cluster that decided without this one. */
   merge(state: BucketState): void
   /** Backups have to know from where on copies elsewhere may differ. */
@@ -230,7 +232,7 @@ export class Rows {
    * says so loudly.
    */
   adoptOrphans(): void {
-    const { table, view, config, buckets, now } = this.#cluster
+    const { table, view, buckets, now } = this.#cluster
     const first = view.roster.staying[0]?.node
     const lost: RowChange[] = []
     for (let bucket = 0; bucket <= table.mask; bucket++) {
@@ -242,7 +244,7 @@ export class Rows {
       this.#orphanedSince.set(bucket, since)
       const [holder, ...others] = holdersOf(table, bucket)
       const mine = holder === view.self && others.length === 0
-      if (now - since < config.lostAfterMs || !(mine || first === view.self)) continue
+      if (now - since < this.#lostAfterMs(bucket) || !(mine || first === view.self)) continue
       if (buckets[bucket] === undefined && !this.#agreement.isPending(bucket)) {
         lost.push({ bucket, holders: [view.self] })
       }
@@ -428,6 +430,15 @@ export class Rows {
     const primary = table.primaryOf(bucket)
     if (primary !== NOBODY && this.#holds(bucket, primary)) return true
     return holdersOf(table, bucket).some((node) => this.#holds(bucket, node))
+  }
+
+  /** A holder that is only silent may be cut off and come back; one that has ended is not waited for. */
+  #lostAfterMs(bucket: number): number {
+    const { table, config, byMajority } = this.#cluster
+    const ended = holdersOf(table, bucket).every((node) => this.#handlers.hasEnded(bucket, node))
+    return ended && byMajority
+      ? Math.min(config.lostAfterMs, config.deadAfterMs)
+      : config.lostAfterMs
   }
 
   #holds(bucket: number, node: NodeIndex): boolean {

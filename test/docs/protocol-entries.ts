@@ -102,6 +102,11 @@ export const ENTRIES: { readonly [K in MessageKind]: Entry<K> } = {
     fields: 'mask:u16 count:varint ( node:text )* count:varint ( row:row )*',
     example: { mask: 0x00ff, rows: [{ bucket: 9, row: { epoch: 7, primary: a, backups: [b] } }] }
   },
+  nothing: {
+    about: 'In place of what a node that has left need not be told any more.',
+    fields: '',
+    example: {}
+  },
   tableAsk: { about: 'Our tables differ: send me yours.', fields: '', example: {} },
   levelAsk: { about: 'What is your load level?', fields: '', example: {} },
   level: {

@@ -95,6 +95,12 @@ export class Stream {
     return { sent, frames }
   }
 
+  /** Nobody is there to read what is kept: the same number of frames that say nothing takes its place. */
+  blank(frame: Uint8Array): void {
+    this.#frames.fill(frame)
+    this.unackedBytes = this.#frames.length * frame.length
+  }
+
   /** Something may be lost: everything unacknowledged goes again. */
   rewind(now: number): void {
     this.#handed = 0

@@ -91,6 +91,8 @@ export class RingNode implements RingCluster {
     this.peers = new Peers(config, outbox, {
       message: (peer, message) => this.#onMessage(peer, message),
       met: (peer) => this.#onMet(peer),
+      // Its place in the ring says it.
+      hasLeft: () => false,
       restarted: (peer) => {
         this.#told.delete(peer.name)
         this.#memories.delete(peer.name)

@@ -127,6 +127,7 @@ const FIELDS: {
   welcome: fc.record({ cluster: u32, copies: u8, hash: latin1, members }),
   rows,
   tableAsk: fc.constant({}),
+  nothing: fc.constant({}),
   levelAsk: fc.constant({}),
   level: fc.record({ primaries: count, backups: count, transferring: flag }),
   offer: inMask.chain((place) =>

@@ -58,6 +58,8 @@ export type Message =
   | { readonly kind: 'rows'; readonly mask: number; readonly rows: readonly BucketRow[] }
   /** Our tables differ: send me yours. */
   | { readonly kind: 'tableAsk' }
+  /** In place of what a node that has left need not be told any more. */
+  | { readonly kind: 'nothing' }
   | { readonly kind: 'levelAsk' }
   | {
       readonly kind: 'level'
@@ -241,16 +243,18 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
   'refused',
   ...AGREEMENT_KINDS,
   ...DOOR_KINDS,
-  ...RING_KINDS
+  ...RING_KINDS,
+  'nothing'
 ]
+const BYTES = new Map(MESSAGE_KINDS.map((kind, byte) => [kind, byte]))
 
 const CHANGES: readonly WatchEvent['change'][] = ['set', 'deleted', 'expired', 'evicted']
 const STATES: readonly MemberState[] = ['alive', 'leaving', 'left']
 const TEXT_MAX = 4096
 
 export function encodeMessage(message: Message, w: ByteWriter): void {
-  const byte = MESSAGE_KINDS.indexOf(message.kind)
-  assert(byte >= 0, 'a message kind without a byte')
+  const byte = BYTES.get(message.kind)
+  assert(byte !== undefined, 'a message kind without a byte')
   w.u8(byte)
   if (isDoorMessage(message)) {
     encodeDoor(message, w)
@@ -285,6 +289,7 @@ export function encodeMessage(message: Message, w: ByteWriter): void {
       return
     case 'tableAsk':
     case 'levelAsk':
+    case 'nothing':
       return
     case 'level':
       w.varint(message.primaries)
@@ -443,6 +448,7 @@ function decodeFields(kind: MessageKind, r: ByteReader): Message {
       return { kind, ...readRows(r) }
     case 'tableAsk':
     case 'levelAsk':
+    case 'nothing':
       return { kind }
     case 'level':
       return { kind, primaries: r.varint(), backups: r.varint(), transferring: readFlag(r) }
