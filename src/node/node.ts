@@ -365,8 +365,6 @@ export class Node implements Cluster {
         this.#moves.splitDone()
         this.#merges.resume()
       },
-      isGone: (bucket, node) => this.#repair.isGone(bucket, node),
-      hasEnded: (bucket, node) => this.#repair.hasEnded(bucket, node),
       byMajority: () => this.#voting.byMajority,
       merge: (state) => this.#merges.begin(state),
       parted: () => {

@@ -57,12 +57,16 @@ export class Repair {
     if (lost.size > 0) this.#lost.set(peer.name, lost)
   }
 
-  /** A row that does not name a node any more has nothing of its former life to be mended. */
+  /**
+   * A row that does not name a node any more has nothing of its former life to be mended. Who is not the primary cannot
+   * know whether a later row means the former life or the present one; those it concerns do.
+   */
   rowChanged(bucket: number): void {
     if (this.#lost.size === 0) return
-    const { table } = this.#cluster
+    const { table, self } = this.#cluster
+    const isPrimary = table.primaryOf(bucket) === self
     for (const [name, lost] of this.#lost) {
-      if (!table.isHolder(bucket, table.indexOf(name))) lost.delete(bucket)
+      if (!isPrimary || !table.isHolder(bucket, table.indexOf(name))) lost.delete(bucket)
       if (lost.size === 0) this.#lost.delete(name)
     }
   }
@@ -132,15 +136,6 @@ export class Repair {
     const peer = this.#cluster.peerOf(node)
     if (peer === undefined || peer.dead || peer.broken) return true
     return this.#lost.get(table.nameOf(node))?.has(bucket) === true
-  }
-
-  /** Its copy is gone for certain: the process that held it has ended, or somebody has said so. Silence is not enough. */
-  hasEnded(bucket: number, node: NodeIndex): boolean {
-    const { self, table, buckets, members } = this.#cluster
-    if (node === self) return buckets[bucket] === undefined
-    const name = table.nameOf(node)
-    if (this.#lost.get(name)?.has(bucket) === true) return true
-    return this.isGone(bucket, node) && members.get(name)?.state === 'left'
   }
 
   #plan(bucket: number): RepairPlan | undefined {

@@ -10,7 +10,7 @@ import type { BucketRow } from '../wire/peer/message.js'
 import type { Agreement, Decision, Wish } from './agreement.js'
 import { BucketState, type Role } from './bucket-state.js'
 import type { ChangeOptions, Cluster, RowChange } from './cluster.js'
-import { NOBODY, type NodeIndex } from '../core/ids.js'
+import type { NodeIndex } from '../core/ids.js'
 import type { Row } from '../core/table.js'
 import { holdersOf } from './knowledge.js'
 import type { Peer } from './peers.js'
@@ -39,9 +39,6 @@ export interface RowHandlers {
   incomingSplit(children: BucketState[]): void
   /** All buckets are in pieces now. */
   splitDone(old: number, mask: number): void
-  isGone(bucket: number, node: NodeIndex): boolean
-  /** And it will not come back with it. */
-  hasEnded(bucket: number, node: NodeIndex): boolean
   /** The primary role was lost to a side of the cluster that decided without this one. */
   merge(state: BucketState): void
   /** Backups have to know from where on copies elsewhere may differ. */
@@ -228,30 +225,28 @@ export class Rows {
   }
 
   /**
-   * Buckets whose holders are all gone: after a while the first node of the roster starts them empty, and
-   * says so loudly.
+   * Buckets whose copies are all gone: after a while somebody starts them empty, and says so loudly. Whoever is named as
+   * a holder and can be heard knows best whether it holds one, so it is the one to say it; only where none of them can
+   * be heard it is the first node of the roster.
    */
   adoptOrphans(): void {
-    const { table, view, buckets, now } = this.#cluster
-    const first = view.roster.staying[0]?.node
+    const { table, buckets, now } = this.#cluster
     const lost: RowChange[] = []
     for (let bucket = 0; bucket <= table.mask; bucket++) {
-      if (table.epochOf(bucket) === 0 || this.#isHeld(bucket)) {
+      if (table.epochOf(bucket) === 0 || !this.#isOrphan(bucket)) {
         if (this.#orphanedSince.size > 0) this.#orphanedSince.delete(bucket)
         continue
       }
       const since = this.#orphanedSince.get(bucket) ?? now
       this.#orphanedSince.set(bucket, since)
-      const [holder, ...others] = holdersOf(table, bucket)
-      const mine = holder === view.self && others.length === 0
-      if (now - since < this.#lostAfterMs(bucket) || !(mine || first === view.self)) continue
+      if (now - since < this.#lostAfterMs(bucket)) continue
       if (buckets[bucket] === undefined && !this.#agreement.isPending(bucket)) {
-        lost.push({ bucket, holders: [view.self] })
+        lost.push({ bucket, holders: [this.#cluster.self] })
       }
     }
     for (const { bucket } of lost) this.#fresh.add(bucket)
     this.change(lost, 'nobody held it any more', {
-      isWanted: (bucket) => table.epochOf(bucket) > 0 && !this.#isHeld(bucket),
+      isWanted: (bucket) => table.epochOf(bucket) > 0 && this.#isOrphan(bucket),
       done: (bucket) => this.#fresh.delete(bucket)
     })
   }
@@ -424,26 +419,36 @@ export class Rows {
     if (was === 'primary') this.#handlers.release(state)
   }
 
-  #isHeld(bucket: number): boolean {
-    const { table } = this.#cluster
+  /** Nobody holds it, and it is up to this node to say so. */
+  #isOrphan(bucket: number): boolean {
+    const { table, view, buckets } = this.#cluster
     // Nearly always the first one says it; this is asked of every bucket at every beat.
-    const primary = table.primaryOf(bucket)
-    if (primary !== NOBODY && this.#holds(bucket, primary)) return true
-    return holdersOf(table, bucket).some((node) => this.#holds(bucket, node))
+    if (buckets[bucket] !== undefined || this.#isHeard(table.primaryOf(bucket))) return false
+    const holders = holdersOf(table, bucket)
+    if (holders.some((node) => this.#isHeard(node))) return false
+    return holders.includes(view.self) || view.roster.staying[0]?.node === view.self
   }
 
-  /** A holder that is only silent may be cut off and come back; one that has ended is not waited for. */
+  /** Another node that lives: what it holds is for itself to say. */
+  #isHeard(node: NodeIndex): boolean {
+    const peer = this.#cluster.peerOf(node)
+    return peer !== undefined && peer.isOpen && !this.#hasLeft(node)
+  }
+
+  #hasLeft(node: NodeIndex): boolean {
+    const { table, members } = this.#cluster
+    return members.get(table.nameOf(node))?.state === 'left'
+  }
+
+  /**
+   * A holder that is only silent may be cut off and come back with its copy. One that was struck, and this very node,
+   * which has not got it, are not waited for.
+   */
   #lostAfterMs(bucket: number): number {
-    const { table, config, byMajority } = this.#cluster
-    const ended = holdersOf(table, bucket).every((node) => this.#handlers.hasEnded(bucket, node))
-    return ended && byMajority
-      ? Math.min(config.lostAfterMs, config.deadAfterMs)
-      : config.lostAfterMs
-  }
-
-  #holds(bucket: number, node: NodeIndex): boolean {
-    const { view, buckets } = this.#cluster
-    return node === view.self ? buckets[bucket] !== undefined : !this.#handlers.isGone(bucket, node)
+    const { table, view, config, byMajority } = this.#cluster
+    const holders = holdersOf(table, bucket)
+    const certain = byMajority && holders.every((it) => it === view.self || this.#hasLeft(it))
+    return certain ? Math.min(config.lostAfterMs, config.deadAfterMs) : config.lostAfterMs
   }
 
   #hold(bucket: number): BucketState {
