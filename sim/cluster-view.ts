@@ -21,7 +21,8 @@ export function newestRows(nodes: readonly Inspection[]): InspectedRow[] {
     for (const row of node.rows) {
       // A table with fewer buckets speaks for all the pieces its buckets were cut into.
       for (let bucket = row.bucket; bucket <= mask; bucket += node.mask + 1) {
-        if (row.epoch > newest[bucket].epoch) newest[bucket] = { ...row, bucket }
+        if (row.epoch <= newest[bucket].epoch) continue
+        newest[bucket] = row.bucket === bucket ? row : { ...row, bucket }
       }
     }
   }

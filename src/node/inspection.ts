@@ -1,4 +1,5 @@
 /** What a node looks like from outside: for status, and for the simulator's checkers. */
+import type { Table } from '../core/table.js'
 import type { Cluster } from './cluster.js'
 import type { Role } from './bucket-state.js'
 import type { DoorStatistics } from './door/statistics.js'
@@ -66,6 +67,17 @@ export interface VotersDescription extends VoterSet {
   readonly mayServe: boolean
 }
 
+/** The rows of a table as they were described last: most are asked for again before any has changed. */
+const DESCRIBED = new WeakMap<Table, { version: number; rows: Inspection['rows'] }>()
+
+function rowsOf(table: Table): Inspection['rows'] {
+  const known = DESCRIBED.get(table)
+  if (known?.version === table.version) return known.rows
+  const rows = Array.from({ length: table.size }, (_, bucket) => ({ bucket, ...table.row(bucket) }))
+  DESCRIBED.set(table, { version: table.version, rows })
+  return rows
+}
+
 export function inspect(
   cluster: Cluster,
   more: Pick<Inspection, 'moves' | 'shipped' | 'queuedBytes' | 'voters' | 'conflicts' | 'deciding'>
@@ -79,7 +91,7 @@ export function inspect(
       return { name, state, dead: cluster.peers.get(name)?.dead === true }
     }),
     get rows() {
-      return Array.from({ length: table.size }, (_, bucket) => ({ bucket, ...table.row(bucket) }))
+      return rowsOf(table)
     },
     get held() {
       return cluster.buckets
