@@ -6,7 +6,7 @@
 import { assert } from '../core/assert.js'
 import { nextMask } from '../core/mask.js'
 import type { RowValue } from '../wire/peer/agreement.js'
-import type { BucketRow } from '../wire/peer/message.js'
+import type { BucketRow } from '../wire/peer/knowledge.js'
 import type { Agreement, Decision, Wish } from './agreement.js'
 import { BucketState, type Role } from './bucket-state.js'
 import type { ChangeOptions, Cluster, RowChange } from './cluster.js'

@@ -8,7 +8,7 @@
  */
 import { latin1Bytes } from '../core/bytes.js'
 import { placementHash, type PlacementHash } from '../core/hash/placement-hash.js'
-import type { WatchEvent } from '../wire/peer/message.js'
+import type { WatchEvent } from '../wire/peer/watch.js'
 import { ReplyWriter } from '../wire/resp/reply-writer.js'
 import type { Cluster } from './cluster.js'
 import { OWN_SESSION, type WatchList } from './watch-list.js'

@@ -9,7 +9,8 @@
  * at that moment gets its first bucket later, from one that knows the watch, and hears of it before.
  */
 import type { NodeName } from '../core/ids.js'
-import type { Message, Watch } from '../wire/peer/message.js'
+import type { Message } from '../wire/peer/message.js'
+import type { Watch } from '../wire/peer/watch.js'
 import type { Cluster } from './cluster.js'
 import type { Peer } from './peers.js'
 import { PatternSet } from './watch-patterns.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { nodeName } from '../core/ids.js'
-import type { WatchEvent } from '../wire/peer/message.js'
+import type { WatchEvent } from '../wire/peer/watch.js'
 import { Peer } from './peers.js'
 import { EventLog, LOG_EVENTS_MAX, type PeerGate, type Teller } from './watch-log.js'
 

@@ -7,7 +7,7 @@
  * It exists only where somebody watches. It is bounded: what must be dropped is remembered as a gap, so that
  * watchers can be told that they missed something instead of believing that they did not.
  */
-import type { WatchEvent } from '../wire/peer/message.js'
+import type { WatchEvent } from '../wire/peer/watch.js'
 import type { Peer } from './peers.js'
 import type { Gate } from './session.js'
 

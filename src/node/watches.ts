@@ -8,7 +8,8 @@
  */
 import { latin1String } from '../core/bytes.js'
 import type { Call } from '../commands/call.js'
-import type { Message, WatchEvent } from '../wire/peer/message.js'
+import type { Message } from '../wire/peer/message.js'
+import type { WatchEvent } from '../wire/peer/watch.js'
 import type { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
 import type { Peer } from './peers.js'

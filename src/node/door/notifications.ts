@@ -11,7 +11,7 @@
 import { latin1Bytes, latin1String } from '../../core/bytes.js'
 import type { Call } from '../../commands/call.js'
 import type { Bucket } from '../../store/bucket.js'
-import type { WatchEvent } from '../../wire/peer/message.js'
+import type { WatchEvent } from '../../wire/peer/watch.js'
 import type { Cluster } from '../cluster.js'
 import type { Cause, Watches } from '../watches.js'
 import type { Observer } from './execution.js'

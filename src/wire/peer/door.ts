@@ -9,11 +9,11 @@
  *   unblock  lane how             the command that waits at the end of that lane must not wait any longer
  *   await    id keys              tell me when one of these keys has something; none: no more
  *   ready    id key               it has
- *   invalidate key by           a key was written to, by this client; for those who cached it there
- *   clock    ms                   what time it is at the sender
+ *   invalidate key by             a key was written to, by this client; for those who cached it there
  */
 import { FormatError, type ByteReader, type ByteWriter } from '../../core/bytes.js'
 import { isMask } from '../../core/mask.js'
+import { readMoment } from './fields.js'
 
 /** Why a command waits no longer: its time is over, somebody said so, or its client is gone. */
 export const UNBLOCKINGS = ['timeout', 'error', 'gone'] as const
@@ -137,11 +137,4 @@ export function decodeDoor(kind: DoorKind, r: ByteReader): DoorMessage {
     case 'invalidate':
       return { kind, key: r.latin1Text(), by: r.latin1Text() }
   }
-}
-
-/** A time or a version: a number that ends somewhere. */
-function readMoment(r: ByteReader): number {
-  const moment = r.f64()
-  if (!(moment >= 0 && moment <= Number.MAX_SAFE_INTEGER)) throw new FormatError('not a moment')
-  return moment
 }

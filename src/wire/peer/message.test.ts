@@ -13,10 +13,10 @@ import {
   decodeMessage,
   encodeMessage,
   MESSAGE_KINDS,
-  type BucketRow,
   type Message,
   type MessageKind
 } from './message.js'
+import type { BucketRow } from './knowledge.js'
 
 const LETTERS = Array.from('abcxyzABC019')
 const name = fc
