@@ -31,7 +31,7 @@ export async function createObservers(options: ObserverOptions): Promise<Observe
 }
 
 function createFiles(
-  { values, stateFolder, store }: ObserverOptions,
+  { values, stateFolder, store, report }: ObserverOptions,
   metrics: BalancerMetrics
 ): Observer[] {
   const files: Observer[] = []
@@ -41,7 +41,8 @@ function createFiles(
     files.push(createHistoryObserver(history, store))
   }
   if (isPlotting) {
-    files.push(createPlotObserver(history, values['plot-output-dir'] ?? stateFolder))
+    const folder = values['plot-output-dir'] ?? stateFolder
+    files.push(createPlotObserver({ historyFile: history, folder, report }))
   }
   const file = values['metrics-file']
   if (file !== undefined) files.push(createMetricsFileObserver(file, metrics))

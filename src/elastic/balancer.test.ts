@@ -388,6 +388,7 @@ test('the loop goes on after bad passes, and keeps figures and pictures', async 
   const elastic = create({ onLine: () => writeFileSync(file, good) })
   const stopping = new AbortController()
   const decisions: Decision[] = []
+  const pictures: string[] = []
   const history = join(folder, 'history.csv')
   const metrics = new BalancerMetrics('lab', elastic.store)
   await runLoop({
@@ -400,7 +401,11 @@ test('the loop goes on after bad passes, and keeps figures and pictures', async 
     observers: [
       metrics,
       createHistoryObserver(history, elastic.store),
-      createPlotObserver(history, join(folder, 'plots')),
+      createPlotObserver({
+        historyFile: history,
+        folder: join(folder, 'plots'),
+        report: (line) => pictures.push(line)
+      }),
       createMetricsFileObserver(join(folder, 'metrics.prom'), metrics)
     ],
     now: () => now,
@@ -447,12 +452,49 @@ describe('settings', () => {
       'elastic.lab.source.timeoutMs: must be a number from 0 to 86400000',
       'elastic.lab.provider.ad: no such setting',
       'elastic.lab.policy.maxHosts: no such setting',
-      'elastic.lab.policy.hostsMax: must be a number',
+      'elastic.lab.policy.hostsMax: must be a number from 0 to 1000000',
       'source.kind: which scheduler is not said',
       'provider.add: is missing',
       'provider.remove: is missing',
       'policy: hostsMax is many'
     ])
+  })
+
+  test("the rules' numbers, down to the last", () => {
+    const problems = problemsOf({
+      source: { kind: 'slurm' },
+      provider: { kind: 'process' },
+      policy: {
+        billing: { kind: 'second', killAfterMinutes: 45 },
+        template: { queues: [{ queue: 'all.q' }], memory: 3 },
+        schedule: [{ fromMinute: 1500, toMinute: 60, hostsMin: 2, days: [7] }],
+        queues: 'all.q',
+        removal: 'burn',
+        unreadyFractionMax: 45,
+        bootBackOff: null
+      }
+    })
+    const where = 'elastic.lab.policy'
+    expect(problems.slice(0, 10)).toEqual([
+      `${where}.billing.killAfterMinutes: no such setting`,
+      `${where}.billing.idleMs: is missing`,
+      `${where}.template.memory: no such setting`,
+      `${where}.template.slots: is missing`,
+      `${where}.template.queues[0].slots: is missing`,
+      `${where}.schedule[0].fromMinute: must be a number from 0 to 1440`,
+      `${where}.schedule[0].days[0]: must be a number from 0 to 6`,
+      `${where}.queues: must be a list`,
+      `${where}.removal: must be terminate or stop`,
+      `${where}.unreadyFractionMax: must be a number from 0 to 1`
+    ])
+    expect(problems).toContain(`${where}.bootBackOff: must be an object`)
+  })
+
+  test('a template needs no queues', () => {
+    const reader = new SettingsReader()
+    const { policy } = reader.read({ policy: { template: { slots: 4 } } }, 'elastic.lab')
+    expect(reader.problems).toEqual([])
+    expect(policy.template).toEqual({ slots: 4, queues: [] })
   })
 
   test('a pool, and where hooks run', () => {

@@ -44,11 +44,24 @@ export function createHistoryObserver(path: string, store: StateStore): Observer
   }
 }
 
+export interface PlotObserverOptions {
+  readonly historyFile: string
+  readonly folder: string
+  readonly report: (line: string) => void
+}
+
 /** After the one that writes the file. */
-export function createPlotObserver(historyFile: string, folder: string): Observer {
+export function createPlotObserver(options: PlotObserverOptions): Observer {
+  const { historyFile, folder, report } = options
+  let said: string | undefined
   return {
     async observe({ decision }, signal) {
-      if (decision?.statistics !== undefined) await writePlots({ historyFile, folder, signal })
+      if (decision?.statistics === undefined) return
+      const missing = await writePlots({ historyFile, folder, signal })
+      if (missing !== undefined && missing !== said) {
+        report(`plots are drawn as SVG only: ${missing}`)
+      }
+      said = missing
     }
   }
 }

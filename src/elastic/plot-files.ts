@@ -16,8 +16,12 @@ export interface PlotOptions {
   readonly signal: AbortSignal
 }
 
-/** The files written. */
-export async function writePlots({ historyFile, folder, signal }: PlotOptions): Promise<string[]> {
+/** What is missing for the PNGs, as a sentence, or undefined when all were written. */
+export async function writePlots({
+  historyFile,
+  folder,
+  signal
+}: PlotOptions): Promise<string | undefined> {
   const rows = readHistory(historyFile)
   mkdirSync(folder, { recursive: true })
   const written: string[] = []
@@ -26,15 +30,14 @@ export async function writePlots({ historyFile, folder, signal }: PlotOptions): 
     writeFileSafely(path, drawPlot(plot, rows))
     written.push(path)
   }
-  for (const svg of [...written]) {
+  for (const svg of written) {
     const png = svg.replace(/svg$/, 'png')
     try {
       await runSuccessfully([CONVERTER, '-o', png, svg], { timeoutMs: TIMEOUT_MS, signal })
-      written.push(png)
     } catch (error) {
-      if (error instanceof CommandFailure && error.kind === 'missing') break
-      throw error
+      if (!(error instanceof CommandFailure && error.kind === 'missing')) throw error
+      return `${CONVERTER} is not installed (Debian: librsvg2-bin)`
     }
   }
-  return written
+  return undefined
 }

@@ -1,14 +1,25 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { appendHistory, HISTORY_COLUMNS, readHistory, type HistoryRow } from './history-file.js'
 import { drawPlot, PLOTS } from './plot.js'
+import { writePlots } from './plot-files.js'
 import { parseXml } from './sources/scheduler-xml.js'
 
 let folder: string
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'opencluster-plot-'))))
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => {
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 function row(at: number, value: number): HistoryRow {
   const names = HISTORY_COLUMNS.filter((name) => name !== 'time')
@@ -54,4 +65,16 @@ test('a short peak among many passes is drawn', () => {
   const path = /<path d="([^"]+)"/.exec(svg)?.[1] ?? ''
   const heights = [...path.matchAll(/[ML][\d.]+ ([\d.]+)/g)].map(([, y]) => Number(y))
   expect(Math.min(...heights)).toBeLessThan(70)
+})
+
+test('without a converter there are SVGs, and it is said what to install', async () => {
+  const historyFile = join(folder, 'history.csv')
+  appendHistory(historyFile, row(1_800_000_000_000, 1))
+  vi.stubEnv('PATH', folder)
+  const { signal } = new AbortController()
+  expect(await writePlots({ historyFile, folder, signal })).toBe(
+    'rsvg-convert is not installed (Debian: librsvg2-bin)'
+  )
+  const written = readdirSync(folder).filter((name) => name !== 'history.csv')
+  expect(written.sort()).toEqual(PLOTS.map(({ file }) => `${file}.svg`).sort())
 })

@@ -3,9 +3,10 @@
  * that is wrong is said at once, each with its place; a key that is not known is wrong, because a misspelt limit would
  * be no limit.
  */
-import { DEFAULT_CONFIG, type PolicyName, type ScalingConfig } from '../core/scaling/config.js'
+import type { PolicyName, ScalingConfig } from '../core/scaling/config.js'
 import { HOOK_PLACES, type Hook, type HookPlace } from './hooks.js'
 import type { SshOptions } from './place.js'
+import { readPolicySettings } from './policy-settings.js'
 import type { CommandHooks } from './providers/command.js'
 import type { Ec2Settings } from './providers/ec2.js'
 import type { PoolMachine } from './providers/ssh.js'
@@ -107,7 +108,9 @@ export class SettingsReader {
       retryMs: this.#number(all['retryMs'], `${where}.retryMs`, DAY_MS) ?? 15_000,
       progressMs: this.#number(all['progressMs'], `${where}.progressMs`, DAY_MS) ?? 3000,
       policyName: 'default',
-      policy: this.readPolicy(all['policy'], `${where}.policy`),
+      policy: readPolicySettings(all['policy'], `${where}.policy`, (problem) =>
+        this.problems.push(problem)
+      ),
       options: isObject(all['options']) ? all['options'] : this.#object(all['options'], where, [])
     }
   }
@@ -191,22 +194,6 @@ export class SettingsReader {
       hostGroup: this.#text(scheduler['hostGroup'], `${where}.hostGroup`),
       slots: this.#number(scheduler['slots'], `${where}.slots`, 1_000_000)
     })
-  }
-
-  /** Names as in the code (`jobWaitMs`); document 004's names are flags. */
-  readPolicy(value: unknown, where: string): Partial<ScalingConfig> {
-    const defaults = DEFAULT_CONFIG as unknown as Record<string, unknown>
-    const policy = this.#object(value, where, [...Object.keys(defaults), 'template'])
-    for (const [name, given] of Object.entries(policy)) {
-      if (name !== 'template' && !Object.hasOwn(defaults, name)) continue
-      const model = defaults[name] ?? {}
-      const isSame =
-        typeof model === typeof given &&
-        Array.isArray(model) === Array.isArray(given) &&
-        given !== null
-      if (!isSame) this.problems.push(`${where}.${name}: must be ${describeKind(model)}`)
-    }
-    return policy
   }
 
   #pool(value: unknown, where: string): readonly PoolMachine[] | undefined {
@@ -358,9 +345,4 @@ function compact<T extends object>(value: T): Compact<T> {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function describeKind(model: unknown): string {
-  if (Array.isArray(model)) return 'a list'
-  return typeof model === 'object' ? 'an object' : `a ${typeof model}`
 }

@@ -29,6 +29,11 @@ export class BalancerProcess {
     })
   }
 
+  /** Of the first of the words, which is the balancer's if they all become the next. */
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
   signal(signal: NodeJS.Signals): void {
     if (this.isRunning) this.#child.kill(signal)
   }

@@ -14,7 +14,7 @@ export const jobsWait: ClusterRule = {
       hopeless: demand.hopeless.length
     }
     if (helpable > 0) {
-      const sentence = `${countOf(helpable, 'task')} wait that a new host could run`
+      const sentence = `${countOf(helpable, 'task')} ${helpable === 1 ? 'waits' : 'wait'} that a new host could run`
       return { answer: 'allow', facts, sentence }
     }
     const sentence =

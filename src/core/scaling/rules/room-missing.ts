@@ -21,7 +21,7 @@ export const roomMissing: ClusterRule = {
       const sentence = `the ${where} hold all ${countOf(packing.placed, 'task')}: the scheduler will start them`
       return { answer: 'deny', facts, sentence }
     }
-    const sentence = `${countOf(packing.unplaced, 'task')} find no free slot: that takes ${countOf(packing.needed, 'host')}`
+    const sentence = `${countOf(packing.unplaced, 'task')} ${packing.unplaced === 1 ? 'finds' : 'find'} no free slot: that takes ${countOf(packing.needed, 'host')}`
     return { answer: 'allow', facts, sentence }
   }
 }
