@@ -4,7 +4,7 @@
  * namespace, however the test ended; names and the network's number carry the number of this process.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 
 export function canMakeHosts(): boolean {
   const isRoot = process.getuid?.() === 0
@@ -59,6 +59,14 @@ export class Hosts {
     return ['ip', 'netns', 'exec', this.#names[host - 1]]
   }
 
+  /** On one host, a name that stands for several others. */
+  call(host: number, name: string, others: readonly number[]): void {
+    const folder = `/etc/netns/${this.#names[host - 1]}`
+    mkdirSync(folder, { recursive: true })
+    const lines = others.map((other) => `${this.address(other)} ${name}\n`)
+    writeFileSync(`${folder}/hosts`, `127.0.0.1 localhost\n${lines.join('')}`)
+  }
+
   /** Nothing goes from one to the other any more. */
   cutOneWay(from: number, to: number): void {
     const name = this.#names[from - 1]
@@ -83,7 +91,10 @@ export class Hosts {
 
   /** Processes on the hosts must have ended before. */
   end(): void {
-    for (const name of this.#names) spawnSync('ip', ['netns', 'del', name])
+    for (const name of this.#names) {
+      spawnSync('ip', ['netns', 'del', name])
+      rmSync(`/etc/netns/${name}`, { recursive: true, force: true })
+    }
     spawnSync('ip', ['link', 'del', this.#door])
     spawnSync('ip', ['netns', 'del', this.#bridge])
   }

@@ -137,6 +137,22 @@ async function startOn(count: number, policy: string): Promise<NodeProcess[]> {
   return nodes
 }
 
+describe.runIf(canMakeHosts())('a name that stands for several machines', () => {
+  test('leads to the one that answers', async () => {
+    hosts = new Hosts(3)
+    hosts.call(3, 'cluster.test', [2, 1])
+    const options = ['--secret-file', secret, '--host']
+    const first = await processes
+      .launchIn(hosts.enter(1), 'n1', ...options, hosts.address(1))
+      .serves()
+    const join = `cluster.test:${first.address.split(':')[1]}`
+    const third = await processes
+      .launchIn(hosts.enter(3), 'n3', ...options, hosts.address(3), '--join', join)
+      .serves()
+    await untilBalanced([first, third])
+  })
+})
+
 describe.runIf(canMakeHosts())('a network that is cut in two, with clients on both sides', () => {
   test('majority: the smaller side serves nothing, and every history can be explained', async () => {
     const nodes = await startOn(3, 'majority')
