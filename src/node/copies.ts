@@ -12,6 +12,7 @@ import { placementHash, type PlacementHash } from '../core/hash/placement-hash.j
 import { Call } from '../commands/call.js'
 import type { Command } from '../commands/command.js'
 import { findCommand, hasArity } from '../commands/registry.js'
+import type { Bucket } from '../store/bucket.js'
 import { HybridClock } from '../store/clock.js'
 import type { Key } from '../store/key.js'
 import { TYPE_TOMBSTONE } from '../store/value-type.js'
@@ -239,13 +240,19 @@ export class Copies {
   /** Deletes what has expired, a bounded number of keys per turn, as writes like any others. */
   expire(now: number): void {
     const { buckets } = this.#cluster
+    const keys: Uint8Array[] = []
+    let items: Bucket | undefined
+    const take = (ref: number): void => {
+      if (items !== undefined) keys.push(items.keyBytes(ref))
+    }
     for (let looked = 0; looked < buckets.length && looked < EXPIRY_BUDGET; looked++) {
       this.#expiryAt = (this.#expiryAt + 1) % buckets.length
       const state = buckets[this.#expiryAt]
       if (state?.role !== 'primary' || state.holding || state.items.expiring === 0) continue
       if (this.isCongested(state)) continue
-      const keys: Uint8Array[] = []
-      state.items.expired(now, EXPIRY_BUDGET, (ref) => keys.push(state.items.keyBytes(ref)))
+      keys.length = 0
+      items = state.items
+      items.expired(now, EXPIRY_BUDGET, take)
       for (const key of keys) {
         const raw = encodeArguments([EXPIRE, key])
         const version = this.#cluster.clock.next(now)

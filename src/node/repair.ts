@@ -6,6 +6,7 @@
  */
 import { NOBODY, type NodeIndex, type NodeName } from '../core/ids.js'
 import type { Cluster, Evidence, RowChange } from './cluster.js'
+import { MAX_COPIES } from '../core/table.js'
 import { holdersOf } from './knowledge.js'
 import type { Peer } from './peers.js'
 
@@ -142,6 +143,10 @@ export class Repair {
     const { table, self, buckets } = this.#cluster
     const primary = table.primaryOf(bucket)
     if (primary === NOBODY) return undefined
+    // Asked of every bucket at every beat while anybody is away: nearly all need nothing.
+    if (primary !== self) {
+      if (buckets[bucket]?.role !== 'backup' || !this.#mayBeGone(bucket, primary)) return undefined
+    } else if (buckets[bucket] !== undefined && !this.#hasUseless(bucket)) return undefined
     const holders = holdersOf(table, bucket)
     if (primary === self) {
       if (buckets[bucket] === undefined) return this.#planAside(bucket, holders)
@@ -150,8 +155,7 @@ export class Repair {
       if (kept.length === holders.length) return undefined
       return { change: { bucket, holders: kept }, reason: STRUCK }
     }
-    const inSync = buckets[bucket]?.role === 'backup' && holders.includes(self)
-    if (!inSync) return undefined
+    if (!holders.includes(self)) return undefined
     const rank = this.#rankOf(bucket, holders)
     if (!this.#isPrimaryGone(bucket, primary, rank)) return undefined
     const others = holders.filter(
@@ -159,6 +163,21 @@ export class Repair {
     )
     const instead = table.nameOf(primary)
     return { change: { bucket, holders: [self, ...others] }, reason: `${instead} is gone`, instead }
+  }
+
+  #hasUseless(bucket: number): boolean {
+    const { table } = this.#cluster
+    for (let place = 1; place < MAX_COPIES; place++) {
+      const node = table.holderAt(bucket, place)
+      if (node !== NOBODY && this.#isUseless(bucket, node)) return true
+    }
+    return false
+  }
+
+  /** What every backup asks first, whichever its rank. */
+  #mayBeGone(bucket: number, primary: NodeIndex): boolean {
+    if (this.isGone(bucket, primary)) return true
+    return this.#handlers.isLeased() && this.#cluster.peerOf(primary)?.suspect === true
   }
 
   /** Listed as primary, but nothing is here (a former life held it): a backup has it all. */
@@ -172,13 +191,9 @@ export class Repair {
 
   #isPrimaryGone(bucket: number, primary: NodeIndex, rank: number): boolean {
     const { config, now } = this.#cluster
-    const peer = this.#cluster.peerOf(primary)
-    if (rank === 0) {
-      if (this.isGone(bucket, primary)) return true
-      return this.#handlers.isLeased() && peer?.suspect === true
-    }
+    if (rank === 0) return this.#mayBeGone(bucket, primary)
     // Those before this one had their chance.
-    const silentMs = now - (peer?.lastHeardMs ?? -Infinity)
+    const silentMs = now - (this.#cluster.peerOf(primary)?.lastHeardMs ?? -Infinity)
     return this.isGone(bucket, primary) && silentMs > config.deadAfterMs * (1 + 2 * rank)
   }
 

@@ -15,7 +15,7 @@ import type { Cluster } from './cluster.js'
 import type { Peer } from './peers.js'
 import { Delivery } from './watch-delivery.js'
 import { WatchList, type OwnWatch } from './watch-list.js'
-import { EventLog, type PeerGate } from './watch-log.js'
+import { EventLog, type PeerGate, type Teller } from './watch-log.js'
 
 /** Events per message when a log is handed to the target of a move. */
 const UNTOLD_EVENTS = 1000
@@ -36,6 +36,12 @@ export class Watches {
   readonly #open = new Set<BucketState>()
   /** Nodes that an event could not be sent to: they are told that they missed something, when they can be. */
   readonly #gaps = new Set<Peer>()
+  /** Of the bucket that is being told of. */
+  #mask = 0
+  readonly #teller: Teller = {
+    tell: (event) => this.#tell(event, this.#mask),
+    tellGap: () => this.#tellGap()
+  }
   /** Waits until a version of this node's watches is known everywhere, like a peer until a frame is processed. */
   readonly confirmation = { hasProcessed: (version: number) => this.#list.isKnown(version) }
 
@@ -206,10 +212,8 @@ export class Watches {
   }
 
   #advance(state: BucketState, log: EventLog): void {
-    log.advance({
-      tell: (event) => this.#tell(event, state.mask),
-      tellGap: () => this.#tellGap()
-    })
+    this.#mask = state.mask
+    log.advance(this.#teller)
     if (!log.isEmpty) return
     this.#open.delete(state)
     state.events = undefined
