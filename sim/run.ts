@@ -1,8 +1,7 @@
 /**
  * One run from one seed, and many of them. A cluster grows while clients work and things go wrong, and safety is
  * watched. Then nothing goes wrong any more, and the cluster must come to rest within a limit; everything that was
- * ever written is read back; and it must stay at rest. A failing run says what broke, shows its last events, and names
- * the one command that repeats it.
+ * ever written is read back; and it must stay at rest.
  */
 import { Node } from '../src/node/node.js'
 import type { Policy } from '../src/core/membership/voters.js'
@@ -26,24 +25,21 @@ import { MovesEndChecker } from './checkers/moves-end.js'
 import { NoRefusalChecker } from './checkers/no-refusal.js'
 import { OnePrimaryChecker } from './checkers/one-primary.js'
 import { ShipsNothingChecker } from './checkers/ships-nothing.js'
-import { UnaskedReply } from './client.js'
 import type { CreateNode } from './driven-node.js'
 import { drawCircumstances } from './draw.js'
 import { FaultPlan, type FaultClass, type FaultKind } from './faults.js'
-import { NodeFailure } from './host.js'
 import type { LinkQuality } from './network.js'
-import { RunawayError, Simulation, type ClusterConfig } from './simulator.js'
+import {
+  conclude,
+  NotConverged,
+  repeatCommand,
+  type RunStatistics,
+  type SeedOutcome
+} from './outcome.js'
+import { awaitRest } from './rest.js'
+import { runSeeds, type SeedsOptions } from './seeds.js'
+import { Simulation, type ClusterConfig } from './simulator.js'
 import { Workload, type WorkloadOptions } from './workload.js'
-
-export type Result = 'passed' | 'crashed' | 'did not converge' | 'broke a promise'
-
-/** Exit codes of `opencluster simulate`. */
-export const EXIT_CODES: Record<Result, number> = {
-  passed: 0,
-  crashed: 127,
-  'did not converge': 128,
-  'broke a promise': 129
-}
 
 export interface RunOptions {
   /** At the beginning; more join. */
@@ -71,42 +67,20 @@ export interface RunOptions {
   readonly script?: (run: Run) => void
 }
 
-export interface Statistics {
-  readonly virtualSeconds: number
-  readonly operations: number
-  readonly unknown: number
+export interface Statistics extends RunStatistics {
   readonly latencyMsMax: number
-  readonly messages: number
   readonly moves: number
   readonly splits: number
-  readonly joins: number
-  readonly leaves: number
-  readonly crashes: number
   readonly outages: OutagesByCause
-  /** From the end of faults until rest. */
-  readonly convergenceMs: number
   readonly queuedBytesMax: number
   readonly undecided: number
 }
 
-export interface Outcome {
-  readonly seed: number
-  readonly result: Result
-  /** Which promise was broken, or what did not come to rest. */
-  readonly promise: string
-  readonly message: string
-  /** Over everything that happened; the same seed gives the same one. */
-  readonly digest: string
-  readonly statistics: Statistics
-  readonly trace: readonly string[]
-  /** Repeats it. */
-  readonly command: string
-}
+export type Outcome = SeedOutcome<Statistics>
 
 const NODES_DEFAULT = 5
 const MINUTES_DEFAULT = 0.5
 const REST_MS_DEFAULT = 60_000
-const TRACE_LINES = 120
 
 /** From so many voters on `auto` decides by majority. */
 const AUTO_NODES_MIN = 3
@@ -325,17 +299,13 @@ export class Run {
 
   #converge(): void {
     const { simulation, workload } = this
-    let looks = 0
-    let said = ''
-    const isPending = (): boolean => {
-      const problem = this.#findProblem()?.text ?? (workload.idle ? '' : 'requests are under way')
-      if (problem !== '' && problem !== said) simulation.note('rest', 'waits', problem)
-      said = problem
-      looks = problem === '' ? looks + 1 : 0
-      return looks < REST_LOOKS
-    }
-    const limits = { stepMs: CONVERGE_STEP_MS, limitMs: CONVERGE_MS_MAX }
-    if (simulation.runWhile(isPending, limits)) return
+    const isAtRest = awaitRest(simulation, {
+      findProblem: () => this.#findProblem()?.text,
+      isIdle: () => workload.idle,
+      looks: REST_LOOKS,
+      limitMs: CONVERGE_MS_MAX
+    })
+    if (isAtRest) return
     const problem = this.#findProblem()
     if (problem === undefined) {
       throw new NotConverged('every request ends', 'requests are still under way')
@@ -366,125 +336,32 @@ export class Run {
   }
 }
 
-/** Faults are over, but the cluster does not come to rest. */
-class NotConverged extends Error {
-  override readonly name = 'NotConverged'
-  readonly promise: string
-
-  constructor(promise: string, message: string) {
-    super(message)
-    this.promise = promise
-  }
-}
-
 export function runSeed(seed: number, options: RunOptions = {}): Outcome {
-  const run = new Run(seed, options)
-  let failure: { result: Result; promise: string; message: string } | undefined
-  try {
-    run.run()
-  } catch (error) {
-    failure = classify(error)
-  }
-  return {
-    seed,
-    ...(failure ?? { result: 'passed', promise: '', message: '' }),
-    digest: run.simulation.trace.digest,
-    statistics: run.statistics(),
-    trace: failure === undefined ? [] : run.simulation.trace.last(TRACE_LINES),
-    command: repeatCommand(seed, options)
-  }
+  const { nodes, minutes, policy, faults } = options
+  const command = repeatCommand(seed, { nodes, minutes, policy, faults })
+  return conclude(seed, new Run(seed, options), command)
 }
 
-function classify(error: unknown): { result: Result; promise: string; message: string } {
-  if (error instanceof BrokenPromise) {
-    return { result: 'broke a promise', promise: error.promise, message: error.message }
-  }
-  if (error instanceof NotConverged) {
-    return { result: 'did not converge', promise: error.promise, message: error.message }
-  }
-  if (error instanceof RunawayError) {
-    return { result: 'did not converge', promise: 'events', message: error.message }
-  }
-  if (error instanceof UnaskedReply) {
-    return { result: 'broke a promise', promise: 'one reply a request', message: error.message }
-  }
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  const promise = error instanceof NodeFailure ? error.node : 'the simulator'
-  return { result: 'crashed', promise, message }
-}
-
-function repeatCommand(seed: number, options: RunOptions): string {
-  const parts = [`npx opencluster simulate --seed ${seed}`]
-  if (options.nodes !== undefined) parts.push(`--nodes ${options.nodes}`)
-  if (options.minutes !== undefined) parts.push(`--minutes ${options.minutes}`)
-  if (options.policy !== undefined) parts.push(`--policy ${options.policy}`)
-  if (options.faults !== undefined) parts.push(`--faults ${options.faults}`)
-  return parts.join(' ')
-}
-
-export interface SimulateOptions {
-  readonly seed: number
-  readonly seeds: number
+export interface SimulateOptions extends SeedsOptions {
   readonly nodes: number
   readonly minutes: number
   readonly policy: Policy
   readonly faults: FaultClass
   readonly placement: 'buckets'
-  /** Print every event as it happens. */
-  readonly trace: boolean
-  readonly onLine: (line: string) => void
-  readonly onProgress?: (done: number, label: string) => void
 }
 
-/** More seeds than this are told of by their sum, and by those that fail. */
-export const LINES_PER_SEED_MAX = 20
-
-/** Runs seeds one after the other, ends with `N passed, M failed`, and gives the exit code. */
+/** Gives the exit code. */
 export function runSimulation(options: SimulateOptions): number {
-  const { seed, seeds, nodes, minutes, policy, faults, onLine } = options
-  let [passed, failed, exitCode] = [0, 0, 0]
+  const { nodes, minutes, policy, faults, trace, onLine } = options
   let outages = NO_OUTAGES
-  for (let i = 0; i < seeds; i++) {
-    const outcome = runSeed((seed + i) >>> 0, {
-      nodes,
-      minutes,
-      policy,
-      faults,
-      ...(options.trace ? { onLine } : {})
-    })
-    if (outcome.result === 'passed') passed++
-    else failed++
-    outages = addOutages(outages, outcome.statistics.outages)
-    if (exitCode === 0) exitCode = EXIT_CODES[outcome.result]
-    options.onProgress?.(i + 1, `seed ${outcome.seed}`)
-    if (seeds <= LINES_PER_SEED_MAX || outcome.result !== 'passed') onLine(formatOutcome(outcome))
-    if (outcome.result !== 'passed') {
-      for (const line of formatFailure(outcome, options.trace)) onLine(line)
-    }
-  }
-  for (const line of formatOutages(outages)) onLine(line)
-  onLine(`${passed} passed, ${failed} failed`)
-  return exitCode
-}
-
-export function formatOutcome({ seed, result, digest, statistics }: Outcome): string {
-  const s = statistics
-  const parts = [
-    `seed ${String(seed).padStart(10)}`,
-    result.padEnd(6),
-    `digest ${digest}`,
-    `${s.virtualSeconds.toFixed(0).padStart(4)} s`,
-    `${String(s.operations).padStart(6)} ops`,
-    `${String(s.unknown).padStart(3)} unknown`,
-    `${String(s.moves).padStart(4)} moves`,
-    `${String(s.messages).padStart(7)} messages`,
-    `${s.crashes} crashes`,
-    `rest after ${(s.convergenceMs / 1000).toFixed(1)} s`
-  ]
-  return parts.join('  ')
-}
-
-function formatFailure(outcome: Outcome, traced: boolean): string[] {
-  const { result, promise, message, trace, command } = outcome
-  return [...(traced ? [] : trace), `${result}: ${promise}: ${message}`, `repeat: ${command}`]
+  return runSeeds(options, {
+    run: (seed) => {
+      const traced = trace ? { onLine } : {}
+      const outcome = runSeed(seed, { nodes, minutes, policy, faults, ...traced })
+      outages = addOutages(outages, outcome.statistics.outages)
+      return outcome
+    },
+    columns: ({ moves }: Statistics) => [`${String(moves).padStart(4)} moves`],
+    sum: () => formatOutages(outages)
+  })
 }

@@ -11,9 +11,16 @@ import {
 import { Random } from '../../src/core/random.js'
 import { BrokenPromise } from '../checkers/checker.js'
 import { FaultPlan, type FaultClass, type FaultKind } from '../faults.js'
-import { NodeFailure } from '../host.js'
 import { GOOD_LINK } from '../network.js'
-import { RunawayError, Simulation } from '../simulator.js'
+import {
+  conclude,
+  NotConverged,
+  repeatCommand,
+  type RunStatistics,
+  type SeedOutcome
+} from '../outcome.js'
+import { awaitRest } from '../rest.js'
+import { Simulation } from '../simulator.js'
 import { AllCopiesChecker } from './checkers/all-copies.js'
 import type { RingChecker, RingView } from './checkers/checker.js'
 import { CopiesAtMostChecker } from './checkers/copies-at-most.js'
@@ -44,30 +51,12 @@ export interface RingRunOptions {
   readonly onLine?: (line: string) => void
 }
 
-export type RingResult = 'passed' | 'crashed' | 'did not converge' | 'broke a promise'
-
-export interface RingOutcome {
-  readonly seed: number
-  readonly result: RingResult
-  readonly promise: string
-  readonly message: string
-  readonly digest: string
-  readonly statistics: RingStatistics
-  readonly trace: readonly string[]
-}
-
-export interface RingStatistics {
-  readonly virtualSeconds: number
-  readonly operations: number
-  readonly unknown: number
+export interface RingStatistics extends RunStatistics {
   readonly refused: number
-  readonly messages: number
   readonly versions: number
-  readonly joins: number
-  readonly leaves: number
-  readonly crashes: number
-  readonly convergenceMs: number
 }
+
+export type RingOutcome = SeedOutcome<RingStatistics>
 
 const NODES_DEFAULT = 5
 const NODES_MIN = 3
@@ -78,7 +67,6 @@ const AFTER_FAULTS_MS = 3000
 const CONVERGE_MS_MAX = 120_000
 const READ_BACK_MS_MAX = 30_000
 const REST_MS = 10_000
-const STEP_MS = 500
 const FORGET_MS = 500
 const SAMPLE_MS = 1000
 /** The mean time between two changes of some node's positions. */
@@ -88,16 +76,6 @@ const POSITIONS_MAX = 12
 const POWER_MS = 5000
 /** How often a disk is gone when its node comes back. */
 const WIPED = 0.2
-const TRACE_LINES = 150
-
-class NotSettled extends Error {
-  readonly promise: string
-
-  constructor(promise: string, message: string) {
-    super(message)
-    this.promise = promise
-  }
-}
 
 class RingRun {
   readonly simulation: Simulation
@@ -373,17 +351,15 @@ class RingRun {
   }
 
   #wait(limitMs: number): void {
-    let problem = this.#findProblem()
-    let said = ''
-    const isPending = (): boolean => {
-      problem = this.#findProblem()
-      if (problem === undefined) return !this.workload.idle
-      if (problem.text !== said) this.simulation.note('rest', 'waits', problem.text)
-      said = problem.text
-      return true
-    }
-    if (this.simulation.runWhile(isPending, { stepMs: STEP_MS, limitMs })) return
-    throw new NotSettled(problem?.name ?? 'every request ends', problem?.text ?? 'requests go on')
+    const isAtRest = awaitRest(this.simulation, {
+      findProblem: () => this.#findProblem()?.text,
+      isIdle: () => this.workload.idle,
+      looks: 1,
+      limitMs
+    })
+    if (isAtRest) return
+    const problem = this.#findProblem()
+    throw new NotConverged(problem?.name ?? 'every request ends', problem?.text ?? 'requests go on')
   }
 
   #findProblem(): { name: string; text: string } | undefined {
@@ -402,7 +378,7 @@ class RingRun {
     const limits = { stepMs: 100, limitMs: READ_BACK_MS_MAX }
     const done = simulation.runWhile(() => unread.size > 0 || !workload.idle, limits)
     workload.stop()
-    if (!done) throw new NotSettled('every key can be read', `${unread.size} keys were not`)
+    if (!done) throw new NotConverged('every key can be read', `${unread.size} keys were not`)
   }
 }
 
@@ -411,33 +387,7 @@ function faultsOf({ faults = 'all' }: RingRunOptions): { crashes: boolean } {
 }
 
 export function runRing(seed: number, options: RingRunOptions = {}): RingOutcome {
-  const run = new RingRun(seed, options)
-  let failure: { result: RingResult; promise: string; message: string } | undefined
-  try {
-    run.run()
-  } catch (error) {
-    failure = classify(error)
-  }
-  return {
-    seed,
-    ...(failure ?? { result: 'passed', promise: '', message: '' }),
-    digest: run.simulation.trace.digest,
-    statistics: run.statistics(),
-    trace: failure === undefined ? [] : run.simulation.trace.last(TRACE_LINES)
-  }
-}
-
-function classify(error: unknown): { result: RingResult; promise: string; message: string } {
-  if (error instanceof BrokenPromise) {
-    return { result: 'broke a promise', promise: error.promise, message: error.message }
-  }
-  if (error instanceof NotSettled) {
-    return { result: 'did not converge', promise: error.promise, message: error.message }
-  }
-  if (error instanceof RunawayError) {
-    return { result: 'did not converge', promise: 'events', message: error.message }
-  }
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  const promise = error instanceof NodeFailure ? error.node : 'the simulator'
-  return { result: 'crashed', promise, message }
+  const { nodes, minutes, faults } = options
+  const command = repeatCommand(seed, { placement: 'ring', nodes, minutes, faults })
+  return conclude(seed, new RingRun(seed, options), command)
 }

@@ -47,6 +47,10 @@ export function formatRing(status: RingStatus, style: Style): string[] {
       paint(`fewer nodes than the ${status.copies} copies of a record`, 'magenta', style)
     )
   }
+  if (ring.underReplicatedRecords > 0) {
+    const text = `${ring.underReplicatedRecords} records are to have more copies than there are nodes`
+    lines.push('', paint(text, 'magenta', style))
+  }
   if (status.lost > 0) {
     lines.push('', paint(`${status.lost} arcs have no living replica`, 'alarm', style))
   }

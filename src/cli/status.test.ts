@@ -208,16 +208,17 @@ function statusOfCluster(cluster: BalanceCluster): Status {
   return statusOf({ buckets: table.size, nodes: names.map((name) => ({ name })), rows })
 }
 
+/** Two nodes, of which the second has just joined. */
+function joinTwo(): BalanceCluster {
+  const cluster = new BalanceCluster({ buckets: 16, copies: 2, rules: new CurrentRules(), seed: 1 })
+  cluster.join('a')
+  cluster.join('b')
+  return cluster
+}
+
 describe('--explain', () => {
   const grow = (): BalanceCluster => {
-    const cluster = new BalanceCluster({
-      buckets: 16,
-      copies: 2,
-      rules: new CurrentRules(),
-      seed: 1
-    })
-    cluster.join('a')
-    cluster.join('b')
+    const cluster = joinTwo()
     cluster.settle()
     return cluster
   }
@@ -267,14 +268,7 @@ describe('--explain', () => {
 
 describe('a rebalance', () => {
   it('is shown by what is left of the most that was out of place', () => {
-    const cluster = new BalanceCluster({
-      buckets: 16,
-      copies: 2,
-      rules: new CurrentRules(),
-      seed: 1
-    })
-    cluster.join('a')
-    cluster.join('b')
+    const cluster = joinTwo()
     const rebalance = new Rebalance()
     const shown = (): string | undefined => rebalance.describe(statusOfCluster(cluster), PLAIN)
     expect(shown()).toMatch(/^rebalancing \[\.{40}\] 0 % {2}16 copies to ship, 8 primary roles/)
@@ -304,6 +298,7 @@ describe('the status of a ring', () => {
       version: 4,
       stage: 'filling',
       underReplicated: false,
+      underReplicatedRecords: 2,
       hints: 7,
       removed: 0,
       received: 0,

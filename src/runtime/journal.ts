@@ -4,6 +4,7 @@
  * that a long rebalancing does not push out the death it follows from.
  */
 import type { NodeEvent } from '../node/outbox.js'
+import type { RingEvent } from '../node/ring/outbox.js'
 
 export type EntryKind =
   | 'joined'
@@ -52,7 +53,7 @@ export class Journal {
     this.#node = node
   }
 
-  note(event: NodeEvent, timeMs: number): void {
+  note(event: NodeEvent | RingEvent, timeMs: number): void {
     const draft = describe(event)
     if (draft === undefined) return
     const isMove = draft.kind === 'moved' || draft.kind === 'cancelled'
@@ -83,7 +84,7 @@ function isSame(entry: JournalEntry, draft: Draft, timeMs: number): boolean {
   return entry.kind === draft.kind && entry.about === draft.about && timeMs - entry.timeMs < SAME_MS
 }
 
-function describe(event: NodeEvent): Draft | undefined {
+function describe(event: NodeEvent | RingEvent): Draft | undefined {
   switch (event.kind) {
     case 'joined':
     case 'leaving':

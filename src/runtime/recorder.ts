@@ -11,8 +11,21 @@ const SAMPLE_MS = 1000
 const SAMPLES_MAX = 300
 const RESOLUTION_MS = 10
 
+/** What a node knows of itself at a moment; `operations` and `shipped` count from its start. */
+export type Measured = Pick<
+  Sample,
+  'operations' | 'shipped' | 'storeBytes' | 'items' | 'lagBytes' | 'lagMs' | 'held'
+>
+
+export interface RecorderOptions {
+  /** Undefined while there is no node yet. */
+  readonly measure: (timeMs: number) => Measured | undefined
+  readonly latency: Latency
+  readonly now: () => number
+}
+
 export class Recorder {
-  readonly #node: () => Node | undefined
+  readonly #measure: RecorderOptions['measure']
   readonly #latency: Latency
   readonly #now: () => number
   readonly #loop: IntervalHistogram
@@ -23,8 +36,8 @@ export class Recorder {
   #operations = 0
   #shipped = 0
 
-  constructor(options: { node: () => Node | undefined; latency: Latency; now: () => number }) {
-    this.#node = options.node
+  constructor(options: RecorderOptions) {
+    this.#measure = options.measure
     this.#latency = options.latency
     this.#now = options.now
     this.#lastMs = this.#now()
@@ -49,24 +62,19 @@ export class Recorder {
   }
 
   #sample(): void {
-    const node = this.#node()
-    if (node === undefined) return
     const timeMs = this.#now()
+    const measured = this.#measure(timeMs)
+    if (measured === undefined) return
     const seconds = Math.max(0.001, (timeMs - this.#lastMs) / 1000)
     this.#lastMs = timeMs
-    const { door, held, shipped } = node.counters
-    const operations = door.commands + door.aside
-    const lag = measureLag(node, timeMs)
+    const { operations, shipped } = measured
     this.#samples.push({
+      ...measured,
       id: ++this.#lastId,
       timeMs,
       operations: Math.max(0, Math.round((operations - this.#operations) / seconds)),
       ...round(this.#latency.take()),
       heapBytes: process.memoryUsage().heapUsed,
-      storeBytes: node.store.memory().reservedBytes,
-      items: node.store.items,
-      ...lag,
-      held,
       shipped: Math.round((shipped - this.#shipped) / seconds),
       // What the resolution itself adds is no delay.
       loopMs: Math.max(0, round1(this.#loop.max / 1e6) - RESOLUTION_MS)
@@ -78,14 +86,25 @@ export class Recorder {
   }
 }
 
-function measureLag(node: Node, now: number): { lagBytes: number; lagMs: number } {
+/** Of a node with buckets. */
+export function measureNode(node: Node | undefined, now: number): Measured | undefined {
+  if (node === undefined) return undefined
+  const { door, held, shipped } = node.counters
   let [lagBytes, lagMs] = [0, 0]
   for (const { stream, isOpen, left } of node.peers.all()) {
     if (!isOpen || left) continue
     lagBytes = Math.max(lagBytes, stream.unackedBytes)
     lagMs = Math.max(lagMs, stream.stalledMs(now))
   }
-  return { lagBytes, lagMs }
+  return {
+    operations: door.commands + door.aside,
+    shipped,
+    storeBytes: node.store.memory().reservedBytes,
+    items: node.store.items,
+    lagBytes,
+    lagMs,
+    held
+  }
 }
 
 function round({ p50, p99 }: { p50: number; p99: number }): { p50: number; p99: number } {

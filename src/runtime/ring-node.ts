@@ -16,9 +16,12 @@ import type { ScanRequest } from '../node/ring/scans.js'
 import type { Departure, Door, Health } from './access.js'
 import { createClock, type Clock } from './clock.js'
 import { handOver } from './hand-over.js'
+import { Journal } from './journal.js'
 import { Latency } from './latency.js'
 import { Links } from './links.js'
 import type { Fields, Log } from './log.js'
+import { Recorder, type Measured } from './recorder.js'
+import { composeReport, type Report, type Since } from './report.js'
 import { RingDisk } from './ring-disk.js'
 import { RingDriver } from './ring-driver.js'
 import { RingResp } from './ring-resp.js'
@@ -37,6 +40,8 @@ export interface RingAccess {
   now(): number
   health(): Health
   status(): RingStatus
+  /** For the page: the last minutes and what happened. */
+  report(since: Since): Report
   readonly connections: () => Readonly<Record<'client' | 'node' | 'other', number>>
   /** How many nodes can hold a record; 0 before it has joined. */
   readonly size: number
@@ -96,6 +101,8 @@ class RingRuntime implements RunningRingNode, RingAccess {
   readonly #answers = new Map<number, (answer: RingAnswer) => void>()
   readonly #resp: RingResp
   readonly latency = new Latency()
+  readonly #recorder: Recorder
+  readonly #journal = new Journal(() => this.#name)
   #answered: (() => void)[] = []
   #disk: RingDisk | undefined
   #name: NodeName = nodeName('unnamed')
@@ -106,6 +113,7 @@ class RingRuntime implements RunningRingNode, RingAccess {
   #http: Door | undefined
   #sweep: NodeJS.Timeout | undefined
   #requests = 0
+  #members: readonly NodeName[] | undefined
   #leaving: Promise<Departure> | undefined
   #mayGo: (() => void) | undefined
   #joined: { resolve(): void; reject(error: Error): void } | undefined
@@ -116,6 +124,11 @@ class RingRuntime implements RunningRingNode, RingAccess {
     const { secretFile } = options.settings
     this.#secret = secretFile === undefined ? NO_BYTES : readSecret(secretFile)
     this.#clock = createClock(this.#life)
+    this.#recorder = new Recorder({
+      measure: () => measureRing(this.inspect()),
+      latency: this.latency,
+      now: () => this.#clock.now()
+    })
     this.#resp = new RingResp({
       version: options.version,
       name: () => this.#name,
@@ -188,6 +201,14 @@ class RingRuntime implements RunningRingNode, RingAccess {
     })
   }
 
+  report(since: Since): Report {
+    return composeReport(this.status(), {
+      plan: '',
+      samples: this.#recorder.after(since.sample),
+      entries: this.#journal.after(since.entry)
+    })
+  }
+
   readonly connections = (): Readonly<Record<'client' | 'node' | 'other', number>> =>
     this.#tcp?.countConnections() ?? { client: 0, node: 0, other: 0 }
 
@@ -213,12 +234,14 @@ class RingRuntime implements RunningRingNode, RingAccess {
         const resolve = this.#answers.get(id)
         this.#answers.delete(id)
         if (resolve !== undefined) this.#answered.push(() => resolve(answer))
+        if (id === this.latency.session) this.latency.answered()
       },
       event: (event) => this.#onEvent(event),
       endTurn: () => {
         const answered = this.#answered
         this.#answered = []
         for (const tell of answered) tell()
+        this.latency.written()
         tcp.flush()
         links.flush()
       },
@@ -243,7 +266,10 @@ class RingRuntime implements RunningRingNode, RingAccess {
       if (driver === undefined) {
         this.#answers.delete(id)
         resolve({ status: 504, reason: 'the node is not part of a ring yet' })
-      } else driver.perform((node, now) => node.request({ ...request, id }, now))
+      } else {
+        this.latency.asked(id)
+        driver.perform((node, now) => node.request({ ...request, id }, now))
+      }
     })
   }
 
@@ -279,6 +305,7 @@ class RingRuntime implements RunningRingNode, RingAccess {
     const settle = this.#settle
     this.#settle = undefined
     clearInterval(this.#sweep)
+    this.#recorder.stop()
     this.#driver?.stop()
     this.#joined?.reject(new Error('the node was closed before it had joined'))
     for (const resolve of this.#answers.values()) {
@@ -328,7 +355,7 @@ class RingRuntime implements RunningRingNode, RingAccess {
         secret: this.#secret,
         log,
         status: () => this.status(),
-        report: () => ({}),
+        report: (since) => this.report(since),
         leave: () => this.leave(),
         forget: (name) => this.forget(name),
         isOwn: (nonce) => this.#links?.isOwn(nonce) === true
@@ -373,6 +400,7 @@ class RingRuntime implements RunningRingNode, RingAccess {
   #onEvent(event: RingEvent): void {
     const { log } = this.#options
     const { kind, ...rest } = event
+    this.#note(event)
     switch (event.kind) {
       case 'mayGo':
         this.#mayGo?.()
@@ -400,6 +428,22 @@ class RingRuntime implements RunningRingNode, RingAccess {
     }
   }
 
+  /** Nodes tell only of themselves that they came or went; of the others the configuration says it. */
+  #note(event: RingEvent): void {
+    const now = this.#clock.now()
+    this.#journal.note(event, now)
+    if (event.kind !== 'ring') return
+    const { members } = event
+    const before = this.#members ?? members
+    this.#members = members
+    for (const node of members) {
+      if (!before.includes(node)) this.#journal.note({ kind: 'joined', node }, now)
+    }
+    for (const node of before) {
+      if (!members.includes(node)) this.#journal.note({ kind: 'left', node }, now)
+    }
+  }
+
   #failed(error: unknown): void {
     const { log } = this.#options
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
@@ -407,10 +451,26 @@ class RingRuntime implements RunningRingNode, RingAccess {
     const settle = this.#settle
     this.#settle = undefined
     clearInterval(this.#sweep)
+    this.#recorder.stop()
     this.#tcp?.destroy()
     this.#links?.destroy()
     void this.#http?.close()
     this.#joined?.reject(error instanceof Error ? error : new Error(text))
     settle?.reject(error)
+  }
+}
+
+function measureRing(inspection: RingInspection | undefined): Measured | undefined {
+  if (inspection === undefined) return undefined
+  const { requests, received, usedBytes, items, pending, unacknowledged } = inspection
+  return {
+    operations: requests.get + requests.put + requests.delete,
+    // Whoever gets a share fetches it, so what came is what moved.
+    shipped: received,
+    storeBytes: usedBytes,
+    items,
+    lagBytes: Math.max(0, ...unacknowledged.values()),
+    lagMs: 0,
+    held: pending
   }
 }

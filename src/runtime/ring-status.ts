@@ -12,8 +12,10 @@ export interface RingStatus extends Status {
   readonly ring: {
     readonly version: number
     readonly stage: string
-    /** There are fewer nodes than a record is to have copies. */
+    /** There are fewer nodes than a record is to have copies if its writer does not say. */
     readonly underReplicated: boolean
+    /** Records of this node that are to have more copies than there are nodes, by what their writers said. */
+    readonly underReplicatedRecords: number
     readonly hints: number
     /** Surplus copies that were deleted, and records that came while filling up. */
     readonly removed: number
@@ -82,6 +84,7 @@ export function describeRingStatus(
       version,
       stage,
       underReplicated,
+      underReplicatedRecords: inspection.underReplicated,
       hints: inspection.hints,
       removed: inspection.removed,
       received: inspection.received,

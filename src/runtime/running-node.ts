@@ -22,7 +22,7 @@ import { Latency } from './latency.js'
 import { Links } from './links.js'
 import { FIRST_LOCAL_SESSION, LocalClients, type LocalClient } from './local-clients.js'
 import type { Log } from './log.js'
-import { Recorder } from './recorder.js'
+import { measureNode, Recorder } from './recorder.js'
 import { composeReport, type Report, type Since } from './report.js'
 import { describeBriefly, describeStatus, type Status, type StatusExtras } from './status.js'
 import { TcpServer } from './tcp.js'
@@ -129,7 +129,7 @@ class Runtime implements RunningNode, NodeAccess {
     this.#life = Date.now()
     this.#clock = createClock(this.#life)
     this.#recorder = new Recorder({
-      node: () => this.#driver?.node,
+      measure: (timeMs) => measureNode(this.#driver?.node, timeMs),
       latency: this.#latency,
       now: () => this.#clock.now()
     })

@@ -2,7 +2,7 @@
 // 4096 buckets.
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, test } from 'vitest'
-import { Processes, until } from '../integration/process.js'
+import { Processes, until, type NodeProcess } from '../integration/process.js'
 import { hasBrowser, photograph, TestBrowser } from './browser.js'
 import { LargeFeed } from './large-feed.js'
 
@@ -90,6 +90,14 @@ function reportOf(at: number): object {
   }
 }
 
+async function sendReport({ http }: NodeProcess, at: number): Promise<number> {
+  const session = await fetch(`http://${http}/api/session`)
+  const { token } = (await session.json()) as { token: string }
+  const headers = { 'content-type': 'application/json', 'x-opencluster-token': token }
+  const body = JSON.stringify(reportOf(at))
+  return (await fetch(`http://${http}/api/elastic/mine`, { method: 'POST', headers, body })).status
+}
+
 describe.skipIf(!hasBrowser)('the dashboard', () => {
   test('shows the elastic balancer that told another node', async () => {
     const a = await processes.start('a', ...PATIENT)
@@ -97,17 +105,8 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     const page = await browser.open(a.http)
     await says(page, '.verdict', /^Balanced$/)
     expect(await page.locator('.elastic').count()).toBe(0)
-    const { token } = (await (await fetch(`http://${b.http}/api/session`)).json()) as {
-      token: string
-    }
-    const tell = async (at: number): Promise<number> => {
-      const headers = { 'content-type': 'application/json', 'x-opencluster-token': token }
-      const body = JSON.stringify(reportOf(at))
-      return (await fetch(`http://${b.http}/api/elastic/mine`, { method: 'POST', headers, body }))
-        .status
-    }
-    expect(await tell(Date.now() - 60_000)).toBe(204)
-    expect(await tell(Date.now())).toBe(204)
+    expect(await sendReport(b, Date.now() - 60_000)).toBe(204)
+    expect(await sendReport(b, Date.now())).toBe(204)
     await page.waitForSelector('.elastic', SLOW)
     await says(page, '.elastic', /mine.*sge → command.*dry run.*add 1 host: 12 tasks lack room/)
     await says(page, '.elastic .figures', /waiting12oldest waits16 min/)
@@ -125,7 +124,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     expect(browser.complaints).toEqual([])
   })
 
-  test('shows a ring, a node that joins it, and goes on from another when its own dies', async () => {
+  test('shows a ring, lets a node of it go, and goes on from another when its own dies', async () => {
     const start = (name: string, ...more: string[]): ReturnType<Processes['start']> =>
       processes.start(
         name,
@@ -140,18 +139,49 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     const a = await start('a')
     const b = await start('b', '--join', a.address)
     const page = await browser.open(a.http)
+    const hasArcs = (count: number): Promise<unknown> =>
+      page.waitForFunction(
+        (wanted) => document.querySelectorAll('.circle .arc').length === wanted,
+        count,
+        SLOW
+      )
     await says(page, '.verdict', /^At rest$/)
     await says(page, '.circle table', /a.*%.*b.*%/)
-    expect(await page.locator('.circle .arc').count()).toBe(8)
+    await hasArcs(8)
     await start('c', '--join', b.address)
-    await page.waitForFunction(() => document.querySelectorAll('.circle .arc').length === 12, SLOW)
+    await hasArcs(12)
     await says(page, '.verdict', /^At rest$/)
-    await page.hover('.circle .arc:nth-of-type(3) path')
+    await says(page, '.timeline', /c joined/)
+    // Which arc lies at the top depends on the ports; the middle of an arc's box need not lie on it.
+    await page.locator('.circle svg').scrollIntoViewIfNeeded()
+    const box = (await page.locator('.circle svg').boundingBox())!
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height * 0.06)
     await says(page, '.inspector', /% of the circle[abc], then [abc]/)
+    // What b answers is plotted by a.
+    expect(await page.locator('.plot').count()).toBe(6)
+    const put = async (key: number): Promise<Response> =>
+      fetch(`http://${b.http}/v0/entity?id=k${key}`, { method: 'PUT', body: 'v' })
+    for (let key = 0; key < 200; key++) expect((await put(key)).status).toBe(201)
+    await page.waitForSelector('.plot[aria-label^="Operations: "]:not([aria-label$=": 0"])', SLOW)
+    await says(page, '.circle tr[data-node=a] td:nth-of-type(2)', /^[1-9]/)
+    expect(await sendReport(b, Date.now())).toBe(204)
+    await says(page, '.elastic', /mine.*sge → command.*add 1 host: 12 tasks lack room/)
     await photograph(page, 'ring')
+    await page.click('.circle [data-node=c] .node-name')
+    await says(page, 'dialog[open]', /c.*alive.*HTTP/)
+    await page.click('dialog[open] button:has-text("Drain…")')
+    await says(page, '.confirm', /The records of c go to the other nodes/)
+    await page.click('.confirm .danger')
+    await hasArcs(8)
+    await says(page, '.timeline', /c left/)
+    await says(page, '.verdict', /^At rest$/)
     await a.kill()
-    await says(page, '.source', /seen by [bc] at/)
+    await says(page, '.source', /seen by b at/)
     await says(page, '.verdict', /a dead|without/)
+    await page.click('.circle [data-node=a] .node-name')
+    await page.click('dialog[open] button:has-text("Forget…")')
+    await page.click('.confirm .danger')
+    await hasArcs(4)
     expect(browser.complaints).toEqual([])
   })
 

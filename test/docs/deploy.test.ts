@@ -1,21 +1,20 @@
 // What is in deploy/ fits the code, and is right by whatever of its own tools is at hand.
+import { parser as promql } from '@prometheus-io/lezer-promql'
+import { validate as lintContainer } from 'dockerfile-utils'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { format } from 'prettier'
 import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { envNameOf, NODE_OPTIONS } from '../../src/config/options.js'
+import { findManifestProblems } from './kubernetes-manifest.js'
 
 const root = join(import.meta.dirname, '..', '..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const FILES = ['deploy/Containerfile', 'deploy/kubernetes.yml', 'deploy/opencluster.service']
 
 describe('deploy', () => {
-  test.each(['deploy/kubernetes.yml', 'deploy/alerts.yml'])('%s is YAML', async (path) => {
-    await format(read(path), { parser: 'yaml' })
-  })
-
   test.each(FILES)('%s uses only options that there are', (path) => {
     const text = read(path)
     const variables = Object.keys(NODE_OPTIONS).map(envNameOf)
@@ -38,6 +37,25 @@ describe('deploy', () => {
     expect(stages[1]).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m)
     expect(stages[1]).not.toMatch(/^COPY (?!--from=build)/m)
   })
+
+  test('the container file is right by the rules of Dockerfiles', () => {
+    const text = read('deploy/Containerfile')
+    expect(lintContainer(text)).toEqual([])
+    expect(lintContainer(text.replace('STOPSIGNAL', 'STOPSIGNALS'))).not.toEqual([])
+  })
+
+  test("the objects are right by Kubernetes' schemas, to the last field", () => {
+    const text = read('deploy/kubernetes.yml')
+    expect(findManifestProblems(text)).toEqual([])
+    const problemsWith = (before: string, after: string): string => {
+      expect(text).toContain(before)
+      return findManifestProblems(text.replace(before, after)).join('\n')
+    }
+    expect(problemsWith('replicas: 3', "replicas: 'three'")).toContain('replicas')
+    expect(problemsWith('preStop:', 'preStopp:')).toContain('preStopp')
+    expect(problemsWith('periodSeconds: 2', 'periodSecond: 2')).toContain('periodSecond')
+    expect(problemsWith('kind: PodDisruptionBudget', 'kind: PodBudget')).toContain('PodBudget')
+  }, 120_000)
 
   test('the pods leave before they end, and are asked for their health', () => {
     const text = read('deploy/kubernetes.yml')
@@ -70,6 +88,33 @@ describe('deploy', () => {
     rmSync(folder, { recursive: true })
   })
 
+  test('Prometheus understands every expression of the alerts and of the dashboard', () => {
+    const { groups } = parse(read('deploy/alerts.yml')) as {
+      groups: { rules: { alert: string; expr: string; for?: string }[] }[]
+    }
+    const alerts = groups.flatMap(({ rules }) => rules)
+    for (const { alert, for: patience = '0s' } of alerts) {
+      expect(patience, alert).toMatch(/^\d+[smhd]$/)
+    }
+    const dashboard = JSON.parse(read('deploy/grafana-dashboard.json')) as {
+      panels: { targets?: { expr: string }[] }[]
+    }
+    const drawn = dashboard.panels.flatMap(({ targets = [] }) => targets)
+    const expressions = [...alerts, ...drawn].map(({ expr }) => expr)
+    expect(expressions.length).toBeGreaterThan(30)
+    for (const text of expressions) expect(isPromql(text), text).toBe(true)
+    expect(isPromql('max(opencluster_nodes')).toBe(false)
+    expect(isPromql('rate(opencluster_moves_total[1 minute])')).toBe(false)
+  })
+
+  test.skipIf(!existsSync('/usr/bin/promtool'))('promtool understands the alerts', () => {
+    const { status, stdout } = spawnSync('promtool', ['check', 'rules', 'deploy/alerts.yml'], {
+      cwd: root
+    })
+    expect(stdout.toString()).toContain('SUCCESS')
+    expect(status).toBe(0)
+  })
+
   test('every alert is explained in docs/operations.md, and no other', () => {
     const alerts = [...read('deploy/alerts.yml').matchAll(/- alert: (\w+)/g)].map(
       ([, name]) => name
@@ -94,3 +139,13 @@ describe('deploy', () => {
     }
   })
 })
+
+function isPromql(text: string): boolean {
+  let isWhole = true
+  promql.parse(text).iterate({
+    enter: ({ type }) => {
+      if (type.isError) isWhole = false
+    }
+  })
+  return isWhole
+}

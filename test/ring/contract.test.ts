@@ -4,6 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { Processes, until, type NodeProcess } from '../integration/process.js'
 import { call, configOf, startRing, untilSettled } from './ring-process.js'
 
+/** One that is stopped for a moment is not to be taken for dead. */
+const PATIENT = ['--dead-after-ms', '8000']
 const processes = new Processes()
 afterEach(() => processes.end())
 
@@ -261,6 +263,33 @@ describe('three nodes', () => {
     }
     expect(await statusOf(b, 'GET', '/v0/entity?id=k1&ack=3&from=3')).toBe(504)
     expect(await statusOf(b, 'PUT', '/v0/entity?id=k1&ack=2&from=3')).toBe(201)
+  })
+
+  it('are asked at once, and answer as soon as `ack` of them have, whatever the last one does', async () => {
+    const [a, b, c] = await startRing(processes, ['a', 'b', 'c'], '--copies', '3', ...PATIENT)
+    expect(await statusOf(b, 'PUT', '/v0/entity?id=k&ack=3&from=3')).toBe(201)
+    c.signal('SIGSTOP')
+    try {
+      for (const [method, wanted] of [
+        ['PUT', 201],
+        ['GET', 200],
+        ['DELETE', 202],
+        ['GET', 404]
+      ] as const) {
+        const startedMs = performance.now()
+        const status = await statusOf(a, method, '/v0/entity?id=k&ack=2&from=3')
+        expect([method, status]).toEqual([method, wanted])
+        // Two seconds is what a request waits for those who do not answer.
+        expect(performance.now() - startedMs).toBeLessThan(1000)
+      }
+      expect(await statusOf(a, 'GET', '/v0/entity?id=k&ack=3&from=3')).toBe(504)
+    } finally {
+      c.signal('SIGCONT')
+    }
+    await until('what it missed', async () => {
+      const range = await call(c, 'GET', '/v0/entities?start=k')
+      return range.status === 200 && range.body.length === 0
+    })
   })
 
   it('hold no more copies than `from`, and the smaller set within the larger', async () => {

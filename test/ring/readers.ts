@@ -28,10 +28,13 @@ export class Readers {
         for (let i = reader; this.#running; i = (i + READERS) % KEYS) {
           const all = nodes()
           const node = all[i % all.length]
+          const askedMs = performance.now()
           const { status, body } = await call(node, 'GET', `/v0/entity?id=key${i}`)
           this.reads++
           if (status !== 200 || body.toString() !== `value${i}`) {
-            this.failures.push(`key${i} at ${node.http}: ${status}`)
+            const ms = Math.round(performance.now() - askedMs)
+            const said = body.toString().slice(0, 200)
+            this.failures.push(`key${i} at ${node.http} after ${ms} ms: ${status} ${said}`)
           }
         }
       })

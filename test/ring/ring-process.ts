@@ -41,6 +41,7 @@ export interface ClusterConfig {
   readonly stage: string
   readonly copies: number
   readonly underReplicated: boolean
+  readonly underReplicatedRecords: number
   readonly progress: { readonly hints: number; readonly records: number }
   readonly nodes: readonly { name: string; state: string; records: number; share: number }[]
 }

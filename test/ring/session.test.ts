@@ -35,11 +35,12 @@ function freePort(): Promise<number> {
 it('goes as the document has it', async () => {
   const [first, second, third] = [await freePort(), await freePort(), await freePort()]
   const a = await start('-p', `${first}`, ...PATIENT)
+  await writeKeys(a)
+  let serving: readonly NodeProcess[] = [a]
+  const readers = new Readers(() => serving)
   const b = await start('-a', '-u', `http://localhost:${first}`, '-p', `${second}`, ...PATIENT)
   await untilSettled([a, b])
-  await writeKeys(a)
-  let serving: readonly NodeProcess[] = [a, b]
-  const readers = new Readers(() => serving)
+  serving = [a, b]
   const urls = [`http://localhost:${first}`, `http://localhost:${second}`]
   expect(Object.keys((await configOf(b)).urlToHash).sort()).toEqual([...urls].sort())
   for (const url of urls) expect((await configOf(a)).urlToHash[url]).toHaveLength(4)

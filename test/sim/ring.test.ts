@@ -5,6 +5,12 @@ import { runRing, type RingRunOptions } from '../../sim/ring/run.js'
 /** Short runs; `opencluster simulate --placement ring` has the long ones. */
 const SHORT = { minutes: 0.1 } as const
 
+/**
+ * Each found something once. 1071: two nodes answered each other's bare acknowledgements for ever. 6010: the greeting of one
+ * that came back was thrown away with what it had not been told while it was away.
+ */
+const KEPT_SEEDS = [7, 14, 17, 27, 1071, 6010, 4_016_587_527] as const
+
 describe('a ring keeps its promises', () => {
   it.each(['none', 'network', 'crash', 'all'] as const)('under faults: %s', (faults) => {
     for (const seed of [1, 2]) {
@@ -19,7 +25,7 @@ describe('a ring keeps its promises', () => {
     expect(runRing(8, SHORT).digest).not.toBe(first.digest)
   })
 
-  it.each([7, 14, 17, 27, 4_016_587_527])('with seed %i, which found something', (seed) => {
+  it.each(KEPT_SEEDS)('with seed %i, which found something', (seed) => {
     expect(runRing(seed)).toMatchObject({ result: 'passed', message: '' })
   })
 })

@@ -16,9 +16,7 @@ export const balancers = signal<readonly PublishedReport[]>([])
 
 export function startElastic(): void {
   const ask = async (): Promise<void> => {
-    // Nodes of a ring are told nothing.
-    const isBuckets = state.value !== undefined && state.value.ring === undefined
-    if (isBuckets && connection.value === 'live' && !document.hidden) {
+    if (state.value !== undefined && connection.value === 'live' && !document.hidden) {
       balancers.value = await fetchReports()
     }
     setTimeout(() => void ask(), balancers.value.length > 0 ? ASK_MS : ASK_SELDOM_MS)

@@ -12,7 +12,7 @@ import { KeyLookup } from './key-lookup.js'
 import { connection, state } from './model.js'
 import { NodeDialog } from './node-dialog.js'
 import { Plots } from './plots.js'
-import { RingMap } from './ring-map.js'
+import { RingMap, type RingState } from './ring-map.js'
 import { start } from './source.js'
 
 function App() {
@@ -24,7 +24,7 @@ function App() {
       </a>
       <Header />
       <main id="main" class={connection.value === 'searching' ? 'stale' : ''}>
-        {ring === undefined ? <Buckets /> : <RingMap ring={ring} />}
+        {ring === undefined ? <Buckets /> : <Ring ring={ring} />}
         <Elastic />
       </main>
       <NodeDialog />
@@ -42,6 +42,20 @@ function Buckets() {
       <aside>
         <Moves />
         <KeyLookup />
+        <Timeline />
+      </aside>
+      <Plots />
+    </>
+  )
+}
+
+function Ring({ ring }: { ring: RingState }) {
+  return (
+    <>
+      <div class="stage">
+        <RingMap ring={ring} />
+      </div>
+      <aside>
         <Timeline />
       </aside>
       <Plots />

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { formatBytes, formatCount } from './format.js'
-import { nodes, rows, token } from './model.js'
+import { nodes, rows, state, token } from './model.js'
 import { post } from './source.js'
 
 const opened = signal<string | undefined>(undefined)
@@ -42,10 +42,12 @@ export function NodeDialog() {
               value={node.items === null ? 'not known' : formatCount(node.items)}
             />
             <Fact name="data" value={node.bytes === null ? 'not known' : formatBytes(node.bytes)} />
-            <Fact
-              name="balancer"
-              value={node.plan === '' ? 'had nothing to decide yet' : node.plan}
-            />
+            {state.value?.ring === undefined && (
+              <Fact
+                name="balancer"
+                value={node.plan === '' ? 'had nothing to decide yet' : node.plan}
+              />
+            )}
           </dl>
           {problem.value !== '' && (
             <p class="problem" role="alert">
@@ -113,8 +115,9 @@ function Actions({ name, isDead, canLeave }: { name: string; isDead: boolean; ca
 
 function describeAction(action: 'leave' | 'forget', name: string): string {
   const held = rows.value.filter((holders) => holders.includes(name)).length
+  const what = state.value?.ring === undefined ? `${held} copies on` : 'records of'
   return action === 'leave'
-    ? `The ${held} copies on ${name} go to the other nodes, then its process ends. Clients lose nothing.`
+    ? `The ${what} ${name} go to the other nodes, then its process ends. Clients lose nothing.`
     : `${name} is struck from the cluster. If its process comes back it has to join anew, with nothing.`
 }
 

@@ -7,8 +7,9 @@ import type { LiveState } from '../../src/server/live/protocol.js'
 import { plural } from './format.js'
 import { nodes, rows } from './model.js'
 import { nodeColour } from './node-colour.js'
+import { openNode } from './node-dialog.js'
 
-type RingState = NonNullable<LiveState['ring']>
+export type RingState = NonNullable<LiveState['ring']>
 
 const CIRCLE = 2 ** 32
 const CENTRE = 200
@@ -141,7 +142,10 @@ function Members({ ring }: { ring: RingState }) {
           return (
             <tr key={name} class={state} data-node={name}>
               <th scope="row" title={url}>
-                <i class="swatch" style={{ background: nodeColour(name) }} /> {name}{' '}
+                <i class="swatch" style={{ background: nodeColour(name) }} />{' '}
+                <button class="node-name" onClick={() => openNode(name)}>
+                  {name}
+                </button>{' '}
                 {state !== 'alive' && <em class={`state ${state}`}>{state}</em>}
               </th>
               <td>{(share * 100).toFixed(1)} %</td>

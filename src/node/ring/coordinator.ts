@@ -21,6 +21,9 @@ import type { Hints } from './hints.js'
 import type { RingAnswer, RingRequest } from './outbox.js'
 import { encodeRecord } from './records.js'
 
+/** A request waits once more for every so many bytes of its value, since nobody knows how fast the way to a replica is. */
+const TERM_BYTES = 4 * 1024 * 1024
+
 interface Operation {
   readonly request: RingRequest
   readonly position: number
@@ -29,7 +32,9 @@ interface Operation {
   readonly from: number
   /** Absolute, 0 for none. */
   readonly expiry: number
-  readonly deadlineMs: number
+  deadlineMs: number
+  /** How many times it is given as long again. */
+  terms: number
   /** Names this plan of it on the wire. */
   wire: number
   version: number
@@ -107,6 +112,7 @@ export class Coordinator {
       from,
       expiry: ttlMs === undefined || config.sabotage === 'forget-ttl' ? 0 : Math.ceil(now + ttlMs),
       deadlineMs: now + config.requestMs,
+      terms: termsOf(request.value ?? NO_BYTES),
       wire: 0,
       version: 0,
       record: NO_BYTES,
@@ -152,10 +158,16 @@ export class Coordinator {
   }
 
   tick(): void {
-    const { now } = this.#cluster
+    const { now, config } = this.#cluster
     for (const operation of this.#all) {
       if (operation.deadlineMs > now) break
-      this.#end(operation)
+      if (operation.terms > 0) {
+        operation.terms--
+        operation.deadlineMs = now + config.requestMs
+        // Behind all others, where those stand whose time has just begun.
+        this.#all.delete(operation)
+        this.#all.add(operation)
+      } else this.#end(operation)
     }
   }
 
@@ -213,7 +225,7 @@ export class Coordinator {
     const { isWrite, request, record, answers, failed, version } = operation
     if (!isWrite) {
       if (!mayRead && config.sabotage !== 'serve-hollow') failed.add(config.name)
-      else answers.set(config.name, records.encode(request.key, now))
+      else this.#note(operation, config.name, records.encode(request.key, now))
       return
     }
     const held = records.apply(record, now, config.sabotage === 'overwrite-newer')
@@ -237,8 +249,14 @@ export class Coordinator {
   #answered(operation: Operation, name: string, payload: Uint8Array): void {
     if (!operation.targets.includes(name)) return
     operation.failed.delete(name)
-    operation.answers.set(name, payload)
+    this.#note(operation, name, payload)
     this.#settle(operation)
+  }
+
+  /** The others' answers to a reader will be as large as the first. */
+  #note(operation: Operation, name: string, payload: Uint8Array): void {
+    if (!operation.isWrite && operation.answers.size === 0) operation.terms = termsOf(payload)
+    operation.answers.set(name, payload)
   }
 
   #failed(operation: Operation, name: string): void {
@@ -324,6 +342,10 @@ export class Coordinator {
       else this.#cluster.send(name, { kind: 'ringItems', payload: newest })
     }
   }
+}
+
+function termsOf(value: Uint8Array): number {
+  return Math.floor(value.length / TERM_BYTES)
 }
 
 function pickQuorum({ ack, from }: RingRequest): { ack: number; from: number } | undefined {

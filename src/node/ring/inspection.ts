@@ -13,6 +13,10 @@ export interface RingInspection {
   /** Deletions included. */
   readonly records: number
   readonly items: number
+  /** Records here that are to have more copies than there are nodes. */
+  readonly underReplicated: number
+  /** Where this node wants to stand, whether it does already or not. */
+  readonly wanted: readonly number[]
   readonly usedBytes: number
   /** Kept for nodes that are away. */
   readonly hints: number
@@ -55,7 +59,7 @@ export function describeRing(
   cluster: RingCluster,
   more: Pick<
     RingInspection,
-    'hints' | 'removed' | 'filled' | 'received' | 'pending' | 'requests'
+    'hints' | 'removed' | 'filled' | 'received' | 'pending' | 'requests' | 'wanted'
   > & {
     readonly statusOf: (name: string) => MemberStatus | undefined
   }
@@ -78,6 +82,7 @@ export function describeRing(
     })),
     records: records.count,
     items: records.items,
+    underReplicated: records.countAbove(current.size),
     usedBytes: records.usedBytes,
     queuedBytes: cluster.peers.queuedBytes,
     unacknowledged: new Map(

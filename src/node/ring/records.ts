@@ -97,6 +97,8 @@ export class RingRecords {
   readonly #item = new Item()
   readonly #scratch = new ByteWriter(1024)
   readonly #options: RecordsOptions
+  /** How many that are no deletions were written with each `from`. */
+  readonly #byFrom = new Map<number, number>()
 
   constructor(seed: number, options: RecordsOptions = {}) {
     this.#store = new Store({ seed })
@@ -115,6 +117,13 @@ export class RingRecords {
 
   get usedBytes(): number {
     return this.#store.usedBytes
+  }
+
+  /** Records that are to have more copies than that; deletions are none. */
+  countAbove(copies: number): number {
+    let count = 0
+    for (const [from, records] of this.#byFrom) if (from > copies) count += records
+    return count
   }
 
   /** Takes all records of a payload; returns the newest version it saw. */
@@ -154,6 +163,7 @@ export class RingRecords {
       // What has been buried here because its time was over does not come back.
       if (held === item.version && isGone && item.expiry > 0 && item.expiry <= now) return held
       if (held === item.version) return this.#applyEqual(bucket, ref, { item, payload })
+      this.#count(bucket, ref, -1)
       // The `from` of a record is not changed by writing over it.
       if (held > item.version || bucket.placementHash(ref) !== item.placementHash) {
         bucket.remove(ref)
@@ -165,6 +175,7 @@ export class RingRecords {
       return item.version
     }
     bucket.applyItem(this.#key, item)
+    if (!isDeletion) this.#countFrom(item.placementHash, 1)
     this.#order.add(latin1String(key, 0, key.length))
     this.#options.onTaken?.(payload)
     return item.version
@@ -176,6 +187,7 @@ export class RingRecords {
     ref: number,
     { item, payload }: { item: Item; payload: Uint8Array }
   ): number {
+    this.#count(bucket, ref, -1)
     const from = bucket.placementHash(ref)
     const isSameFrom = from === item.placementHash
     const isSame = isSameFrom && !bucket.applyItem(this.#key, item) && isEqual(bucket, ref, item)
@@ -183,6 +195,7 @@ export class RingRecords {
       bucket.remove(ref)
       bucket.applyItem(this.#key, item)
     }
+    this.#count(bucket, bucket.findAny(this.#key), 1)
     if (!isSame) this.#options.onTaken?.(payload)
     return isSame ? item.version : item.version + 1
   }
@@ -230,6 +243,7 @@ export class RingRecords {
     const bucket = this.#find(key)
     const ref = bucket?.findAny(this.#key) ?? 0
     if (bucket === undefined || ref === 0) return
+    this.#count(bucket, ref, -1)
     bucket.remove(ref)
     this.#order.remove(latin1String(key, 0, key.length))
     this.#options.onRemoved?.(key)
@@ -314,12 +328,23 @@ export class RingRecords {
     if (this.#store.expiring === 0) return
     for (const bucket of this.#store.buckets()) {
       if (bucket.expiring === 0) continue
-      bucket.expired(now, EXPIRY_BUDGET, (ref) => bucket.bury(ref, bucket.versionOf(ref)))
+      bucket.expired(now, EXPIRY_BUDGET, (ref) => {
+        this.#count(bucket, ref, -1)
+        bucket.bury(ref, bucket.versionOf(ref))
+      })
     }
   }
 
   maintain(budget: number): void {
     this.#store.maintain(budget)
+  }
+
+  #count(bucket: Bucket, ref: number, change: number): void {
+    if (bucket.typeOf(ref) !== TYPE_TOMBSTONE) this.#countFrom(bucket.placementHash(ref), change)
+  }
+
+  #countFrom(from: number, change: number): void {
+    this.#byFrom.set(from, (this.#byFrom.get(from) ?? 0) + change)
   }
 
   #write(bucket: Bucket, ref: number, now: number): void {

@@ -1,4 +1,8 @@
-/** Everything that a node of a ring knows now, as entries of its memory: what was kept before it need not be any more. */
+/**
+ * Everything that a node of a ring knows now, as entries of its memory: what was kept before it need not be any more. And
+ * the way back, entry by entry.
+ */
+import type { RingConfiguration } from '../../core/placement/ring-configuration.js'
 import { SLICES } from '../../wire/peer/ring.js'
 import type { MemoryEntry } from '../../wire/ring-memory.js'
 import type { RingCluster } from './cluster.js'
@@ -35,4 +39,37 @@ export function writeSnapshot(
   if (configuration.version > 0) put({ kind: 'ring', cluster: peers.cluster, configuration })
   if (succession.promise !== undefined) put(succession.promise)
   hints.forEach((name, payload) => put({ kind: 'hint', name, payload }))
+}
+
+/** What an earlier process put down; the entries come in its order. */
+export function recallEntry(
+  entry: MemoryEntry,
+  { cluster, memory, hints, succession }: SnapshotSource,
+  take: (configuration: RingConfiguration) => void
+): void {
+  const { clock, now, peers, records } = cluster
+  switch (entry.kind) {
+    case 'memory':
+      memory.life = entry.life
+      return
+    case 'record':
+      clock.observe(records.applyAll(entry.payload, now))
+      return
+    case 'removed':
+      records.remove(entry.key)
+      return
+    case 'ring':
+      peers.cluster = entry.cluster
+      take(entry.configuration)
+      succession.adopted()
+      return
+    case 'promise':
+      succession.recall(entry)
+      return
+    case 'hint':
+      hints.recall(entry.name, entry.payload)
+      return
+    case 'hintsGone':
+      hints.drop(entry.name)
+  }
 }

@@ -1,10 +1,17 @@
-/** What the dashboard can do: let a node go, strike a dead one, and look a key up. All of it takes a permission. */
+/**
+ * What the dashboard can do: let a node go, strike a dead one, and, where there are buckets, look a key up. All of it
+ * takes a permission.
+ */
+import type { FastifyInstance } from 'fastify'
+import type { Log } from '../../runtime/log.js'
+import type { NodeStatus } from '../../runtime/status.js'
 import { RespError, type ReplyValue } from '../../wire/resp/reply-value.js'
 import { withConnection } from '../../runtime/resp-connection.js'
 import { latin1String } from '../../core/bytes.js'
 import { bucketOf, placementHash } from '../../core/hash/placement-hash.js'
 import type { LocalClient } from '../../runtime/local-clients.js'
 import { refuse, type HttpContext, type RouteGroup } from './context.js'
+import type { Permissions } from './origin.js'
 
 const KEY_BYTES_MAX = 4096
 /** Of a string, and of the members of anything else. */
@@ -15,8 +22,40 @@ interface NodeParams {
   readonly name: string
 }
 
+/** What a node of either placement can be asked for. */
+interface Removable {
+  readonly name: string
+  readonly log: Log
+  leave(): Promise<unknown>
+  forget(name: string): string | undefined
+}
+
 export const actions: RouteGroup = (app, context) => {
   const { node, permissions } = context
+  addNodeActions(app, { node, permissions, nodes: () => node.brief().nodes })
+
+  app.post<{ Body: unknown }>('/api/key', async (request, reply) => {
+    const { body } = request
+    const key = typeof body === 'object' && body !== null && 'key' in body ? body.key : undefined
+    if (typeof key !== 'string' || key === '' || Buffer.byteLength(key) > KEY_BYTES_MAX) {
+      const message = `key must be a text of 1 to ${KEY_BYTES_MAX} bytes`
+      return refuse(reply, 400, { code: 'OC_BAD_REQUEST', message })
+    }
+    return reply.send(await lookUp(context, key))
+  })
+}
+
+export interface NodeActionOptions {
+  readonly node: Removable
+  readonly permissions: Permissions
+  readonly nodes: () => readonly Pick<NodeStatus, 'name' | 'state' | 'resp'>[]
+}
+
+/** On a scope of its own: whatever else is added there takes the same permission. */
+export function addNodeActions(
+  app: FastifyInstance,
+  { node, permissions, nodes }: NodeActionOptions
+): void {
   app.addHook('onRequest', (request, reply, done) => {
     const admitted = permissions.admit(request, reply)
     const problem = admitted ? permissions.judge(request) : 'this page is not of this cluster'
@@ -26,7 +65,7 @@ export const actions: RouteGroup = (app, context) => {
 
   app.post<{ Params: NodeParams }>('/api/nodes/:name/leave', async (request, reply) => {
     const { name } = request.params
-    const target = node.brief().nodes.find((one) => one.name === name)
+    const target = nodes().find((one) => one.name === name)
     if (target === undefined || target.state !== 'alive') {
       const message = `there is no node named ${name} that could leave`
       return refuse(reply, 404, { code: 'OC_NOT_FOUND', message })
@@ -43,16 +82,6 @@ export const actions: RouteGroup = (app, context) => {
     const message = node.forget(name)
     if (message === undefined) return reply.send({ name, state: 'left' })
     return refuse(reply, 400, { code: 'OC_BAD_REQUEST', message })
-  })
-
-  app.post<{ Body: unknown }>('/api/key', async (request, reply) => {
-    const { body } = request
-    const key = typeof body === 'object' && body !== null && 'key' in body ? body.key : undefined
-    if (typeof key !== 'string' || key === '' || Buffer.byteLength(key) > KEY_BYTES_MAX) {
-      const message = `key must be a text of 1 to ${KEY_BYTES_MAX} bytes`
-      return refuse(reply, 400, { code: 'OC_BAD_REQUEST', message })
-    }
-    return reply.send(await lookUp(context, key))
   })
 }
 

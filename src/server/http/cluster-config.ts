@@ -1,7 +1,8 @@
 /**
  * `/v0/cluster-config`: document 003's `{"urlToHash": {URL: [positions]}}`, with what is in progress beside it.
  * `/v0/maindeletenode`: the node it is sent to leaves, after everything it holds is elsewhere; by POST, and by GET as
- * the document has it. `/v0/positions` (PUT, a JSON array): other positions for this node, on a running ring.
+ * the document has it. `/v0/positions`: other positions for this node, on a running ring; all of them (PUT, a JSON
+ * array), or one more or one fewer (POST with `add` or `drop`).
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isPosition, VNODES_MAX } from '../../core/placement/ring.js'
@@ -10,6 +11,7 @@ import type { NodeAccess } from '../../runtime/access.js'
 import type { RingAccess } from '../../runtime/ring-node.js'
 import { refuse } from './context.js'
 import { refuseOtherMethods } from './entity.js'
+import { parseQuery, QueryError, type Query } from './query.js'
 
 const CONFIG = '/v0/cluster-config'
 const REMOVAL = '/v0/maindeletenode'
@@ -30,17 +32,52 @@ export function addRingConfig(app: FastifyInstance, node: RingAccess): void {
     node.leave().catch((error: unknown) => node.log.error('leave', { error: String(error) }))
     return { node: node.name, state: 'leaving', records: left }
   })
-  app.put(POSITIONS, (request, reply) => {
-    const positions = readPositions(request.body)
-    if (positions === undefined) {
-      const message = `a JSON array of 1 to ${VNODES_MAX} different signed 32-bit numbers is wanted`
-      return refuse(reply, 400, { code: 'OC_BAD_REQUEST', message })
-    }
+  addPositions(app, node)
+  refuseOtherMethods(app, CONFIG, ['PUT', 'DELETE', 'POST', 'PATCH', 'HEAD', 'OPTIONS'])
+}
+
+function addPositions(app: FastifyInstance, node: RingAccess): void {
+  const place = (reply: FastifyReply, positions: readonly number[]): FastifyReply => {
     node.place(positions)
     return reply.code(202).send({ node: node.name, wanted: positions })
+  }
+  app.put(POSITIONS, (request, reply) => {
+    const positions = readPositions(request.body)
+    if (positions !== undefined) return place(reply, positions)
+    const message = `a JSON array of 1 to ${VNODES_MAX} different signed 32-bit numbers is wanted`
+    return refuse(reply, 400, { code: 'OC_BAD_REQUEST', message })
   })
-  refuseOtherMethods(app, POSITIONS, ['GET', 'POST', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'])
-  refuseOtherMethods(app, CONFIG, ['PUT', 'DELETE', 'POST', 'PATCH', 'HEAD', 'OPTIONS'])
+  app.post(POSITIONS, (request, reply) => {
+    const held = node.inspect()?.wanted ?? []
+    try {
+      return place(reply, changePositions(held, parseQuery(request.raw.url ?? '')))
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error
+      return refuse(reply, 400, { code: 'OC_BAD_REQUEST', message: error.message })
+    }
+  })
+  refuseOtherMethods(app, POSITIONS, ['GET', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'])
+}
+
+/** One position more or one fewer; those that are there keep their order. */
+function changePositions(held: readonly number[], query: Query): number[] {
+  const [name, ...others] = query.keys()
+  if ((name !== 'add' && name !== 'drop') || others.length > 0) {
+    throw new QueryError('add or drop is wanted, one of them')
+  }
+  const text = Buffer.from(query.get(name) ?? []).toString('latin1')
+  const position = /^-?\d{1,10}$/.test(text) ? Number(text) : NaN
+  if (!isPosition(position)) throw new QueryError(`${name} must be a signed 32-bit number`)
+  const isHeld = held.includes(position)
+  if (name === 'add') {
+    if (isHeld) throw new QueryError(`${position} is a position of this node already`)
+    if (held.length >= VNODES_MAX)
+      throw new QueryError(`a node has at most ${VNODES_MAX} positions`)
+    return [...held, position]
+  }
+  if (!isHeld) throw new QueryError(`${position} is not a position of this node`)
+  if (held.length === 1) throw new QueryError('it is the only position: let the node leave')
+  return held.filter((other) => other !== position)
 }
 
 /** Where the placement is buckets nodes have no positions; the rest is the same. */
@@ -90,6 +127,7 @@ function readPositions(body: unknown): number[] | undefined {
 function describe(inspection: RingInspection): object {
   const { configuration, members, name, filled, received, hints, removed, records } = inspection
   const { version, stage, copies } = configuration
+  const { underReplicated: underReplicatedRecords } = inspection
   const onRing = configuration.members.filter(({ positions }) => positions.length > 0)
   const state = ({ hollow, leaving, up }: RingInspection['members'][number]): string =>
     !up ? 'away' : leaving ? 'leaving' : hollow ? 'filling' : 'alive'
@@ -101,6 +139,7 @@ function describe(inspection: RingInspection): object {
     stage,
     copies,
     underReplicated,
+    underReplicatedRecords,
     node: name,
     nodes: configuration.members.map((member, index) => ({
       name: member.name,

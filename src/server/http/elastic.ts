@@ -10,7 +10,9 @@ import {
   type PublishedReport,
   type ReportPoint
 } from '../../core/scaling/balancer-report.js'
-import { refuse, type RouteGroup } from './context.js'
+import type { FastifyInstance } from 'fastify'
+import { refuse } from './context.js'
+import type { Permissions } from './origin.js'
 
 const CLUSTERS_MAX = 16
 const POINTS_MAX = 240
@@ -29,7 +31,12 @@ interface ClusterParams {
   readonly cluster: string
 }
 
-export const elastic: RouteGroup = (app, { node, permissions }) => {
+export interface ElasticOptions {
+  readonly node: { now(): number }
+  readonly permissions: Permissions
+}
+
+export function elastic(app: FastifyInstance, { node, permissions }: ElasticOptions): void {
   const kept = new Map<string, Kept>()
 
   app.get('/api/elastic', (request, reply) => {

@@ -1,6 +1,8 @@
 /** `/api/live`: the feed of the dashboard, as server-sent events (live/protocol.ts), and the token its actions need. */
+import type { FastifyInstance } from 'fastify'
 import type { RouteGroup } from './context.js'
 import { EventStreams } from './event-stream.js'
+import type { Permissions } from './origin.js'
 
 export const live: RouteGroup = (app, context) => {
   const { node, feed, permissions } = context
@@ -13,6 +15,14 @@ export const live: RouteGroup = (app, context) => {
     if (stream !== undefined) leave = feed.listen((kind, data) => stream.tell(kind, data))
     return reply
   })
+  addSession(app, { node, permissions })
+}
+
+/** Who may act, and with what token; and what a page of another node is told before it asks. */
+export function addSession(
+  app: FastifyInstance,
+  { node, permissions }: { node: { readonly name: string }; permissions: Permissions }
+): void {
   app.options('/api/*', (request, reply) => {
     permissions.admit(request, reply)
     return reply.code(204).send()

@@ -3,8 +3,10 @@ import type { PortChoice } from '../../config/option.js'
 import { parseAddress, formatAddress, isWildcard } from '../../config/address.js'
 import type { Door } from '../../runtime/access.js'
 import type { RingAccess } from '../../runtime/ring-node.js'
+import { addNodeActions } from './actions.js'
 import { cluster } from './cluster.js'
 import { addRingConfig } from './cluster-config.js'
+import { elastic } from './elastic.js'
 import { addEntities } from './entities.js'
 import { addEntity } from './entity.js'
 import { health } from './health.js'
@@ -37,7 +39,12 @@ export async function startRingHttp(options: RingHttpOptions): Promise<Door> {
   app.register((scope, _options, done) => {
     health(scope, { node })
     cluster(scope, { node, permissions })
+    elastic(scope, { node, permissions })
     closing.push(addRingMetrics(scope, node), addRingLive(scope, node, { permissions, host }))
+    done()
+  })
+  app.register((scope, _options, done) => {
+    addNodeActions(scope, { node, permissions, nodes: () => node.status().nodes })
     done()
   })
   await app.ready()

@@ -9,48 +9,14 @@ import KeyvRedis from '@keyv/redis'
 import { Redis, Cluster } from 'ioredis'
 import { Keyv } from 'keyv'
 import { createClient, createCluster } from 'redis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Processes } from '../../integration/process.js'
-import { findRedisServer, RedisServer } from '../redis-server.js'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { BothServers } from './both-servers.js'
 import { Ear, everyday, plain } from './stories.js'
 
-interface Server {
-  readonly port: number
-  readonly clusterPort: number
-}
-
-const processes = new Processes()
-const servers: RedisServer[] = []
-let theirs: Server | undefined
-let ours: Server | undefined
-
-beforeAll(async () => {
-  const path = findRedisServer()
-  if (path === undefined) return
-  servers.push(await RedisServer.start(path), await RedisServer.startCluster(path))
-  theirs = { port: servers[0].port, clusterPort: servers[1].port }
-  const nodes = await processes.cluster(['a', 'b', 'c'])
-  const port = Number(nodes[0].address.split(':')[1])
-  ours = { port, clusterPort: port }
-}, 150_000)
-
-afterAll(async () => {
-  await processes.end()
-  await Promise.all(servers.map((server) => server.stop()))
-})
-
-/** Tells the story at both, each beginning with nothing. */
-async function compare(story: (server: Server) => Promise<unknown>): Promise<void> {
-  if (theirs === undefined || ours === undefined) return
-  for (const port of [theirs.port, theirs.clusterPort, ours.port]) {
-    const redis = new Redis(port)
-    await redis.flushall()
-    await redis.config('SET', 'notify-keyspace-events', '')
-    redis.disconnect()
-  }
-  const expected = await story(theirs)
-  expect(await story(ours)).toEqual(expected)
-}
+const both = new BothServers()
+beforeAll(() => both.start(), 150_000)
+afterAll(() => both.stop())
+const compare = both.compare.bind(both)
 
 type Command = (string | number)[]
 

@@ -1,0 +1,66 @@
+/** Seeds one after the other: a line each or their sum, what failed with its last events, and `N passed, M failed`. */
+import { EXIT_CODES, type RunStatistics, type SeedOutcome } from './outcome.js'
+
+/** More seeds than this are told of by their sum, and by those that fail. */
+const LINES_PER_SEED_MAX = 20
+
+export interface SeedsOptions {
+  readonly seed: number
+  readonly seeds: number
+  /** Print every event as it happens. */
+  readonly trace: boolean
+  readonly onLine: (line: string) => void
+  readonly onProgress?: (done: number, label: string) => void
+}
+
+export interface SeedRunner<S extends RunStatistics> {
+  run(seed: number): SeedOutcome<S>
+  /** What is counted besides, for the line of a seed. */
+  columns(statistics: S): readonly string[]
+  /** What is told of all of them. */
+  sum?(): readonly string[]
+}
+
+/** Gives the exit code: that of the first that failed. */
+export function runSeeds<S extends RunStatistics>(
+  { seed, seeds, trace, onLine, onProgress }: SeedsOptions,
+  runner: SeedRunner<S>
+): number {
+  let [failed, exitCode] = [0, 0]
+  for (let i = 0; i < seeds; i++) {
+    const outcome = runner.run((seed + i) >>> 0)
+    const { result, promise, message, command } = outcome
+    const isFailed = result !== 'passed'
+    if (isFailed) failed++
+    if (exitCode === 0) exitCode = EXIT_CODES[result]
+    onProgress?.(i + 1, `seed ${outcome.seed}`)
+    if (seeds <= LINES_PER_SEED_MAX || isFailed) {
+      onLine(formatOutcome(outcome, runner.columns(outcome.statistics)))
+    }
+    if (!isFailed) continue
+    if (!trace) for (const line of outcome.trace) onLine(line)
+    onLine(`${result}: ${promise}: ${message}`)
+    onLine(`repeat: ${command}`)
+  }
+  for (const line of runner.sum?.() ?? []) onLine(line)
+  onLine(`${seeds - failed} passed, ${failed} failed`)
+  return exitCode
+}
+
+function formatOutcome(
+  { seed, result, digest, statistics: s }: SeedOutcome<RunStatistics>,
+  columns: readonly string[]
+): string {
+  return [
+    `seed ${String(seed).padStart(10)}`,
+    result.padEnd(6),
+    `digest ${digest}`,
+    `${s.virtualSeconds.toFixed(0).padStart(4)} s`,
+    `${String(s.operations).padStart(6)} ops`,
+    `${String(s.unknown).padStart(3)} unknown`,
+    ...columns,
+    `${String(s.messages).padStart(7)} messages`,
+    `${s.crashes} crashes`,
+    `rest after ${(s.convergenceMs / 1000).toFixed(1)} s`
+  ].join('  ')
+}
