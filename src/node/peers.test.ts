@@ -396,3 +396,19 @@ describe('a node that has left', () => {
     expect(toB.stream.unackedBytes).toBe(0)
   })
 })
+
+describe('a node whose large envelope is still coming', () => {
+  it('is heard, unless it was taken for dead', () => {
+    const [a, b] = [end('a', 1), end('b', 2)]
+    a.peers.contact('b', 0)
+    exchange(a, b)
+    const toB = a.peers.get(nodeName('b'))!
+    toB.suspect = true
+    a.peers.hearing('b', 700)
+    expect(toB).toMatchObject({ lastHeardMs: 700, suspect: false })
+    toB.dead = true
+    a.peers.hearing('b', 900)
+    a.peers.hearing('nobody', 900)
+    expect(toB.lastHeardMs).toBe(700)
+  })
+})

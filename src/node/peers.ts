@@ -4,7 +4,7 @@
  * the batch that was begun before it.
  */
 import { ByteReader, ByteWriter, FormatError } from '../core/bytes.js'
-import type { NodeName } from '../core/ids.js'
+import { isNodeName, type NodeName } from '../core/ids.js'
 import { Stream } from '../core/replication/stream.js'
 import {
   decodeEnvelopeHead,
@@ -249,6 +249,14 @@ export class Peers {
   waive(peer: Peer, now: number): void {
     this.#closeBatch(peer, now)
     peer.waived = peer.stream.sent
+  }
+
+  /** Part of an envelope has come from it: it lives, although what it says cannot be understood yet. */
+  hearing(name: string, now: number): void {
+    const peer = isNodeName(name) ? this.#byName.get(name) : undefined
+    if (peer === undefined || !peer.isOpen) return
+    peer.lastHeardMs = now
+    peer.suspect = false
   }
 
   receive(envelope: Uint8Array, now: number): void {

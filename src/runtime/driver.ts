@@ -82,6 +82,11 @@ export class Driver {
     this.wake()
   }
 
+  /** A node whose large envelope is still coming is not silent. */
+  hearing(peer: string): void {
+    if (!this.#turns.stopped) this.node.peers.hearing(peer, this.#clock.now())
+  }
+
   receive(envelope: Uint8Array): void {
     if (this.#turns.stopped) return
     try {

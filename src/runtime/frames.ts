@@ -25,6 +25,11 @@ export class FrameReader {
     this.#onEnvelope = onEnvelope
   }
 
+  /** The beginning of an envelope is here, and its end is not. */
+  get isPartial(): boolean {
+    return this.#gathered > 0
+  }
+
   /** Takes the next piece, which may be reused afterwards. Throws `FormatError` for what is no frame. */
   push(piece: Uint8Array): void {
     this.#pieces.push(Buffer.from(piece))

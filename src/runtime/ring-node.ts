@@ -348,6 +348,7 @@ class RingRuntime implements RunningRingNode, RingAccess {
         receive: (envelope) => {
           this.#driver?.perform((node, now) => node.receive(envelope, now))
         },
+        hearing: (peer) => this.#driver?.perform((node, now) => node.peers.hearing(peer, now)),
         wake: () => this.#driver?.wake()
       },
       admin: {

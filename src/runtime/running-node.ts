@@ -366,6 +366,7 @@ class Runtime implements RunningNode, NodeAccess {
           this.#driver?.close(session)
         },
         receive: (envelope) => this.#driver?.receive(envelope),
+        hearing: (peer) => this.#driver?.hearing(peer),
         wake: () => this.#driver?.wake()
       },
       admin: {

@@ -23,6 +23,8 @@ export interface TcpHandlers {
   request(session: number, bytes: Uint8Array): void
   close(session: number): void
   receive(envelope: Uint8Array): void
+  /** Part of something large has come from that node. */
+  hearing(peer: string): void
   /** There is something to write although the node was told nothing. */
   wake(): void
 }
@@ -67,6 +69,8 @@ class Connection extends Outgoing {
   first: Uint8Array = NO_BYTES
   conversation: AdminConversation | undefined
   frames: FrameReader | undefined
+  /** The node at the other end of a link. */
+  peer = ''
   heardMs = 0
   /** It does not read its replies. */
   unread = false
@@ -340,6 +344,7 @@ export class TcpServer {
         this.#options.log.debug('link from a node', { peer, from: connection.from })
         this.#change(connection, 'link')
         connection.conversation = undefined
+        connection.peer = peer
         connection.frames = new FrameReader((one) => this.#options.handlers.receive(one))
         if (rest.length > 0) this.#readLink(connection, rest)
       }
@@ -358,6 +363,7 @@ export class TcpServer {
     const now = this.#options.clock.now()
     if (now - connection.heardMs < HEARD_MS) return
     connection.heardMs = now
+    if (connection.frames?.isPartial === true) this.#options.handlers.hearing(connection.peer)
     this.#output.put(connection, HEARD)
   }
 
