@@ -10,9 +10,30 @@ import { matchesGlob } from '../../core/glob.js'
 import { SYNTAX_ERROR } from '../../commands/error-text.js'
 import type { Arguments } from '../../commands/arguments.js'
 import type { ReplyWriter } from '../../wire/resp/reply-writer.js'
-import { container, partNames } from './container.js'
+import { container, partsOf } from './container.js'
 
 const FIELDS = 10
+
+function partNames(name: string): string[] {
+  return partsOf(name).map((part) => part.name)
+}
+
+/** A command, or a part of one by both names: `config|get`. */
+function find(name: string): CommandSpec | undefined {
+  const [whole] = name.toLowerCase().split('|')
+  const spec = findSpec(whole)
+  if (spec === undefined || whole.length === name.length) return spec
+  return parts(spec).find((part) => part.name === name.toLowerCase())
+}
+
+/** What is true of a container is true of its parts, but that the key is theirs: redis-py finds it by this. */
+function parts(spec: CommandSpec): CommandSpec[] {
+  return partsOf(spec.name).map(({ name, arity }) => {
+    const [key = 0] = arity === 2 ? [] : keyPlaces(spec, [spec.name, '', ''])
+    const flags = key > 0 ? ['readonly'] : spec.flags
+    return { ...spec, name, arity, flags, first: key, last: key, step: Math.min(key, 1) }
+  })
+}
 
 function writeSpec(reply: ReplyWriter, spec: CommandSpec): void {
   reply.array(FIELDS)
@@ -25,8 +46,11 @@ function writeSpec(reply: ReplyWriter, spec: CommandSpec): void {
   reply.integer(spec.step)
   reply.set(spec.categories.length)
   for (const category of spec.categories) reply.simple(category)
-  // Tips, key specifications and subcommands are for those who want to know more than where keys are.
-  for (let i = 0; i < 3; i++) reply.set(0)
+  // Tips and key specifications are for those who want to know more than where keys are.
+  for (let i = 0; i < 2; i++) reply.set(0)
+  const subcommands = parts(spec)
+  reply.set(subcommands.length)
+  for (const part of subcommands) writeSpec(reply, part)
 }
 
 function writeSpecs(reply: ReplyWriter, specs: readonly (CommandSpec | undefined)[]): void {
@@ -90,7 +114,7 @@ export const COMMAND = container(
     info: {
       arity: -2,
       execute(door, slot, args) {
-        const wanted = args.count === 2 ? COMMAND_SPECS : args.texts(2).map(findSpec)
+        const wanted = args.count === 2 ? COMMAND_SPECS : args.texts(2).map(find)
         door.reply(slot, (reply) => writeSpecs(reply, wanted))
       }
     },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { MiniCluster } from '../../../test/support/mini-cluster.js'
 import { COMMAND_SPECS, findSpec } from '../../commands/command-specs.js'
 import { COMMANDS } from '../../commands/registry.js'
 import { DOOR_COMMANDS } from './commands.js'
@@ -30,5 +31,22 @@ describe('the table of COMMAND', () => {
       const write = (flags as readonly string[]).includes('write')
       expect([name, findSpec(name)?.flags.includes('write')]).toEqual([name, write])
     }
+  })
+
+  it('knows subcommands by both names, and names them', () => {
+    const cluster = new MiniCluster()
+    const client = cluster.client(cluster.startAll('a')[0])
+    const names = ['config|get', 'OBJECT|encoding', 'object|help', 'get|x', 'config|nosuch', 'x|y']
+    const [configGet, encoding, help, ...others] = client.call('COMMAND', 'INFO', ...names) as [
+      string,
+      ...unknown[]
+    ][]
+    expect(configGet.slice(0, 2)).toEqual(['config|get', -3])
+    expect(encoding.slice(0, 2)).toEqual(['object|encoding', 3])
+    expect(encoding.slice(3, 6)).toEqual([2, 2, 1])
+    expect(help.slice(3, 6)).toEqual([0, 0, 0])
+    expect(others).toEqual([null, null, null])
+    const [config] = client.call('COMMAND', 'INFO', 'config') as [unknown[]]
+    expect((config.at(-1) as unknown[][]).map(([name]) => name)).toContain('config|get')
   })
 })

@@ -14,11 +14,17 @@ export interface Container extends DoorCommand {
   readonly subcommands: Readonly<Record<string, Subcommand>>
 }
 
-const PARTS = new Map<string, readonly string[]>()
+/** A subcommand as COMMAND names it: `client|list`. */
+export interface Part {
+  readonly name: string
+  readonly arity: number
+}
 
-/** The names of all containers' parts, `client|list`. */
-export function partNames(container: string): string[] {
-  return (PARTS.get(container) ?? []).map((part) => `${container}|${part}`)
+const PARTS = new Map<string, readonly Part[]>()
+
+/** None unless it is a container. */
+export function partsOf(name: string): readonly Part[] {
+  return PARTS.get(name) ?? []
 }
 
 /** Also knows HELP, which names the others. */
@@ -28,7 +34,11 @@ export function container(
   options: { arity?: number; alone?: boolean; bare?: Subcommand['execute'] } = {}
 ): Container {
   const { arity = -2, alone = false, bare } = options
-  PARTS.set(name, [...Object.keys(subcommands), 'help'])
+  const parts = [...Object.entries(subcommands), ['help', { arity: 2 }] as const]
+  PARTS.set(
+    name,
+    parts.map(([word, part]) => ({ name: `${name}|${word}`, arity: part.arity }))
+  )
   return {
     name,
     arity,

@@ -2,9 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { RespError, type ReplyValue } from '../../wire/resp/reply-value.js'
 import { MiniCluster, type MiniClient } from '../../../test/support/mini-cluster.js'
 
-function slotsOf(ranges: string): [number, number] {
-  const [first, last = first] = ranges.split('-')
-  return [Number(first), Number(last)]
+/** Of the word that all is at rest. */
+const NOWHERE = '0.0.0.0:0'
+
+function slotsOf(ranges: string): number[] {
+  return ranges.split(',').flatMap((range) => {
+    const [first, last = first] = range.split('-').map(Number)
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i)
+  })
 }
 
 /** The topology that a client has who applies what it is told to what it asked for once. */
@@ -14,9 +19,8 @@ function follow(client: MiniClient, slots: string[]): void {
     if (word !== 'SMIGRATED' || seen.has(seq)) continue
     seen.add(seq)
     for (const [source, target, ranges] of moves as [string, string, string][]) {
-      const [first, last] = slotsOf(ranges)
-      for (let slot = first; slot <= last; slot++) {
-        expect(slots[slot]).toBe(source)
+      for (const slot of slotsOf(ranges)) {
+        expect(slots[slot]).toBe(source === NOWHERE ? target : source)
         slots[slot] = target
       }
     }
@@ -45,7 +49,7 @@ describe('a client that follows the topology', () => {
     const known = clients.map(topology)
     cluster.start('d')
     cluster.balance()
-    cluster.run(500)
+    cluster.run(3000)
     const now = topology(cluster.client(nodes[0]))
     expect(now).not.toEqual(known[0])
     clients.forEach((client, i) => {
@@ -58,6 +62,14 @@ describe('a client that follows the topology', () => {
     expect(new Set(seqs[1])).toEqual(new Set(seqs[0]))
     expect(new Set(seqs[0]).size).toBe(seqs[0].length)
     expect(clients.some(({ pushes }) => pushes.some(([word]) => word === 'SMIGRATING'))).toBe(true)
+    // The last word is for those who ask instead of reading, and the same from all nodes.
+    const last = clients.map(({ pushes }) => pushes.at(-1))
+    expect(last[0]?.[2]).toEqual([[NOWHERE, expect.anything(), expect.anything()]])
+    expect(last).toEqual(clients.map(() => last[0]))
+    const sources = clients[0].pushes
+      .filter(([word]) => word === 'SMIGRATED')
+      .flatMap(([, , moves]) => (moves as string[][]).map(([from]) => from))
+    expect(sources.filter((source) => source === NOWHERE)).toHaveLength(1)
   })
 
   it('is told who took over from a node that died', () => {
@@ -78,6 +90,59 @@ describe('a client that follows the topology', () => {
       follow(client, known[i])
       expect(known[i]).toEqual(now)
     })
+  })
+
+  it('may ask any node for the topology once it is told', () => {
+    const cluster = new MiniCluster({}, { delayMs: 20, jitterMs: 30 })
+    const nodes = cluster.startAll('a', 'b', 'c', 'd')
+    const clients = nodes.slice(0, 3).map((node) => cluster.client(node))
+    for (const client of clients) {
+      client.call('HELLO', '3')
+      client.call('CLIENT', 'MAINT_NOTIFICATIONS', 'ON')
+    }
+    nodes[3].input((node, now) => node.leave(now))
+    const behind: string[] = []
+    const counts = clients.map(() => 0)
+    for (let step = 0; step < 5000; step++) {
+      cluster.run(1)
+      clients.forEach(({ pushes }, i) => {
+        const told = pushes.filter(([word]) => word === 'SMIGRATED')
+        const fresh = told.slice(counts[i])
+        counts[i] = told.length
+        if (fresh.length === 0) return
+        const known = nodes.slice(0, 3).map((node) => topology(cluster.client(node)))
+        for (const [, , moves] of fresh) {
+          for (const [source, target, ranges] of moves as [string, string, string][]) {
+            const [slot] = slotsOf(ranges)
+            if (known.some((slots) => slots[slot] === source)) behind.push(`${ranges} at ${target}`)
+          }
+        }
+      })
+    }
+    expect(Math.min(...counts)).toBeGreaterThan(2)
+    expect(behind).toEqual([])
+  })
+
+  it('is redirected only when it has had the time to learn where slots went', () => {
+    const cluster = new MiniCluster()
+    const [a] = cluster.startAll('a', 'b', 'c')
+    const client = cluster.client(a)
+    client.call('HELLO', '3')
+    client.call('CLIENT', 'MAINT_NOTIFICATIONS', 'ON')
+    topology(client)
+    const keys = cluster.keysOn(a, 20)
+    for (const key of keys) client.call('SET', key, 'x')
+    const read = (): ReplyValue[] => keys.map((key) => client.call('GET', key))
+    cluster.start('d')
+    const rest = (): boolean =>
+      client.pushes.some(([, , moves]) => (moves as string[][])[0][0] === NOWHERE)
+    for (let step = 0; step < 1000 && !rest(); step++) {
+      const seen = read()
+      if (!rest()) expect(seen).toEqual(keys.map(() => 'x'))
+      cluster.run(10)
+    }
+    expect(keys.some((key) => cluster.primaryOf(key) !== a)).toBe(true)
+    expect(read().some((reply) => reply instanceof RespError && reply.code === 'MOVED')).toBe(true)
   })
 
   it('has time to connect to a node that is new to it', () => {

@@ -9,6 +9,7 @@ import type { Copies } from '../copies.js'
 import type { Session, Slot } from '../session.js'
 import { AGAIN } from './fixed-replies.js'
 import type { Lanes } from './lanes.js'
+import type { Maintenance } from './maintenance.js'
 import type { Parking } from './parking.js'
 import type { Pause } from './pause.js'
 import type { RankOrder } from './rank.js'
@@ -24,6 +25,7 @@ export interface RoutesDoor {
   readonly lanes: Lanes
   readonly parking: Parking
   readonly pauses: Pause
+  readonly maintenance: Maintenance
   readonly statistics: DoorStatistics
   fill(slot: Slot, reply: Uint8Array): void
   refuse(slot: Slot, text: string): void
@@ -101,6 +103,7 @@ export class Routes {
     const { table, self, peers } = this.#cluster
     const primary = table.primaryOf(hash & table.mask)
     if (primary === NOBODY || primary === self) return undefined
+    if (this.#door.maintenance.isRecent(session, hash & table.mask)) return undefined
     const peer = peers.get(table.nameOf(primary))
     // Nobody is sent to a node that is dead, as far as is known here.
     if (peer?.isOpen !== true) return undefined

@@ -29,6 +29,7 @@ describe('settings', () => {
     ['maxmemory-clients', '101%', 'percentage argument must be less or equal to 100'],
     ['appendfsync', 'x', 'argument(s) must be one of the following: everysec, always, no'],
     ['databases', '2', "can't set immutable config"],
+    ['requirepass', 'secret', 'there are no passwords; anybody may connect'],
     ['port', '1', 'Unable to listen on this port. Check server logs.']
   ])('%s cannot be %s', (name, value, why) => {
     expect(connect().call('CONFIG', 'SET', name, value)).toEqual(refused(name, why))

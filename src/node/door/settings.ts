@@ -114,6 +114,8 @@ export class DoorSettings {
     if ('why' in checked) return checked.why
     if (checked.value === setting.value) return undefined
     if (name === 'port') return 'Unable to listen on this port. Check server logs.'
+    // Whoever sets one believes that the door is locked from then on.
+    if (name === 'requirepass') return 'there are no passwords; anybody may connect'
     return name === 'bind' ? 'Failed to bind to specified addresses.' : undefined
   }
 

@@ -93,6 +93,31 @@ describe('a transaction', () => {
     }
   })
 
+  it.each(['moves', 'dies'])('that watches knows who was faster when the primary %s', (what) => {
+    const cluster = new MiniCluster()
+    const nodes = cluster.startAll('a', 'b', 'c')
+    const keys = cluster.keysOn(nodes[2], 8)
+    const other = cluster.client(nodes[1])
+    // Alternately at the node itself, where that stays, and at another.
+    const clients = keys.map((_, i) => cluster.client(nodes[what === 'moves' && i % 4 < 2 ? 2 : 0]))
+    keys.forEach((key, i) => {
+      other.call('SET', key, '1')
+      expect(clients[i].call('WATCH', key)).toBe('OK')
+      if (i % 2 === 0) other.call('INCR', key)
+    })
+    if (what === 'dies') nodes[2].kill()
+    else for (const name of ['d', 'e', 'f', 'g']) cluster.start(name)
+    cluster.run(3000)
+    cluster.balance()
+    expect(keys.some((key) => cluster.primaryOf(key) !== nodes[2])).toBe(true)
+    const executed = keys.map((key, i) => {
+      clients[i].call('MULTI')
+      clients[i].call('INCR', key)
+      return clients[i].call('EXEC')
+    })
+    expect(executed).toEqual(keys.map((_, i) => (i % 2 === 0 ? null : [2])))
+  })
+
   it('by hand and wrong is refused, and harms nobody', () => {
     const { cluster, nodes } = trio()
     const client = cluster.client(nodes[0])
