@@ -478,8 +478,15 @@ export class Agreement {
       has: (voter) => !attempt.refusals.has(voter.name),
       isLive: (voter) => this.#isLive(voter)
     })
-    const { heartbeatMs } = this.#cluster.config
-    if (hopeless) this.#rest(attempt, 1 + Math.min(answer.number, heartbeatMs))
+    if (!hopeless) return
+    const { config, random } = this.#cluster
+    if (attempt.wish.isWanted?.() !== false) {
+      this.#rest(attempt, 1 + Math.min(answer.number, config.heartbeatMs))
+      return
+    }
+    // The primary lives and was asked to end this: it must get the time between two of these attempts.
+    const beats = Math.min(TIMEOUT_BEATS_MAX, attempt.tries)
+    this.#rest(attempt, config.heartbeatMs * beats * (1 + random.fraction()))
   }
 
   /** The primary lives: it alone can say what becomes of an attempt that somebody else left unfinished. */

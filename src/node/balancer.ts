@@ -87,7 +87,7 @@ export class Balancer {
       if (other !== NOBODY) this.#decideWithout(other)
       return
     }
-    peers.send(peer, { kind: 'levelAsk' }, now)
+    if (!peers.isStalled(peer, now)) peers.send(peer, { kind: 'levelAsk' }, now)
   }
 
   /** One of this node's buckets may be far larger than the rest. */

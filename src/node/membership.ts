@@ -227,7 +227,9 @@ export class Membership {
   /** Whoever missed some news while it could not be heard gets them by chance from somebody, sooner or later. */
   #remind(): void {
     const { peers, members, random, now } = this.#cluster
-    const open = [...peers.all()].filter((peer) => peer.isOpen && !peer.left)
+    const open = [...peers.all()].filter((peer) => {
+      return peer.isOpen && !peer.left && !peers.isStalled(peer, now)
+    })
     if (open.length === 0 || !random.chance(REMIND_CHANCE)) return
     peers.send(random.pick(open), { kind: 'members', members: members.all() }, now)
   }
@@ -243,7 +245,9 @@ export class Membership {
     if (mask > table.mask) this.#handlers.split(mask, `${peer.name} has split`)
     const differs = mask !== table.mask || digest !== table.digest()
     // Only when it has been so for two beats: rows may be on their way.
-    if (differs && peer.differs) peers.send(peer, { kind: 'tableAsk' }, now)
+    if (differs && peer.differs && !peers.isStalled(peer, now)) {
+      peers.send(peer, { kind: 'tableAsk' }, now)
+    }
     peer.differs = differs && !peer.differs
   }
 

@@ -471,3 +471,20 @@ describe('a node that has left', () => {
     }
   })
 })
+
+describe('a node that can be heard and hears nothing', () => {
+  it('is not sent more and more, and takes part again when it hears', () => {
+    const cluster = new MiniCluster()
+    const [a, b] = cluster.startAll('a', 'b', 'c')
+    fill(cluster.client(a))
+    cluster.cutOneWay('a', 'b')
+    cluster.run(20_000)
+    const soon = a.node.peers.queuedBytes
+    cluster.run(120_000)
+    expect(a.node.peers.queuedBytes).toBeLessThan(soon + 5000)
+    cluster.heal()
+    cluster.balance()
+    expect(cluster.differences()).toEqual([])
+    expectAll(cluster.client(b))
+  })
+})

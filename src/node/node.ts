@@ -583,7 +583,7 @@ export class Node implements Cluster {
         this.#onRows(peer, message.mask, message.rows)
         return
       case 'tableAsk':
-        this.#rows.send(peer)
+        if (!this.peers.isStalled(peer, this.#now)) this.#rows.send(peer)
         return
       case 'levelAsk': {
         const { primaries, backups, transferring } = this.view.own

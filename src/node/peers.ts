@@ -227,10 +227,19 @@ export class Peers {
     let frame: Uint8Array | undefined
     for (const peer of this.#byName.values()) {
       if (!peer.isOpen || peer.left || peer.stream.peerLife === 0) continue
+      if (message.kind === 'beat' && this.isStalled(peer, now)) continue
       this.#closeBatch(peer, now)
       frame ??= this.#encode(message)
       peer.stream.push(frame, now)
     }
+  }
+
+  /**
+   * It can be heard, but has taken nothing in for as long as a dead one: what it will ask for again, or be told again
+   * anyway, is not put on top of what it owes. A cut in one direction may last.
+   */
+  isStalled(peer: Peer, now: number): boolean {
+    return peer.stream.stalledMs(now) > this.#config.deadAfterMs
   }
 
   /** A new link to that address: whatever the old one swallowed goes again. */

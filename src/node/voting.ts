@@ -141,10 +141,9 @@ export class Voting {
   /** A beat says which voters its sender knows. */
   compare(peer: Peer, version: number): void {
     const { peers, now } = this.#cluster
+    if (version === this.set.version || peers.isStalled(peer, now)) return
     if (version < this.set.version) peers.send(peer, { kind: 'voters', set: this.set }, now)
-    else if (version > this.set.version) {
-      peers.send(peer, { kind: 'votersAsk' }, now)
-    }
+    else peers.send(peer, { kind: 'votersAsk' }, now)
   }
 
   /** Others know newer voters: find out which. */
@@ -168,9 +167,10 @@ export class Voting {
     const { peers, now } = this.#cluster
     for (const { name } of this.set.voters) {
       const peer = peers.get(name)
-      if (peer?.isOpen === true && peer.stream.peerLife !== 0) {
-        this.#grantOf(name).sent(peer.stream.sent, now)
-      }
+      if (peer?.isOpen !== true || peer.stream.peerLife === 0) continue
+      // It was sent none.
+      if (peer.left || peers.isStalled(peer, now)) continue
+      this.#grantOf(name).sent(peer.stream.sent, now)
     }
   }
 
