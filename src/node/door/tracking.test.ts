@@ -36,6 +36,23 @@ describe('a client that caches', () => {
     )
   })
 
+  it('that does not want to hear of its own writes hears of those that follow', () => {
+    const { cluster, nodes, reader, writer } = trio()
+    reader.call('CLIENT', 'TRACKING', 'ON', 'NOLOOP')
+    const keys = nodes.flatMap((node) => cluster.keysOn(node, 3))
+    for (const key of keys) {
+      reader.call('GET', key)
+      // The word of the write comes when the next read is under way.
+      reader.send('SET', key, 'own')
+      reader.send('GET', key)
+    }
+    cluster.run(100)
+    expect(told(reader)).toEqual([])
+    for (const key of keys) writer.call('SET', key, 'x')
+    cluster.run(10)
+    expect(told(reader).sort()).toEqual(keys.map((key) => `invalidate ${key}`).sort())
+  })
+
   it('hears of expiry', () => {
     const { cluster, nodes, reader, writer } = trio()
     reader.call('CLIENT', 'TRACKING', 'ON')

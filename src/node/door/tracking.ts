@@ -144,8 +144,13 @@ export class Tracking {
   invalidate(key: string, by: string): void {
     const whom = this.#byKey.get(key)
     if (whom === undefined) return
-    this.#byKey.delete(key)
-    for (const one of whom) this.#tellRead(one, key, by)
+    for (const one of whom) {
+      // The word of its own write may come behind a later read of it, which stays to be told of.
+      if (!(one instanceof Peer) && this.#isOwn(one, by)) continue
+      whom.delete(one)
+      this.#tellRead(one, key, by)
+    }
+    if (whom.size === 0) this.#byKey.delete(key)
   }
 
   /** An event of a key that somebody here may want to hear of by its prefix. */
