@@ -39,7 +39,9 @@ export class SshMachines {
       'PasswordAuthentication no',
       'StrictModes no',
       'UsePAM no',
-      'MaxStartups 100'
+      'MaxStartups 100',
+      // Whatever root's own shell does when it starts is no matter of the test.
+      `SetEnv HOME=${this.#folder}`
     ]
     writeFileSync(config, `${lines.join('\n')}\n`)
     // The mounts of `ip netns exec` are its own, so this /mnt is seen by this machine alone.
