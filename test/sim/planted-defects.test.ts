@@ -117,7 +117,7 @@ const SEEDS_MAX = 20
 const FIRST: Partial<Record<Sabotage, number>> = {
   'reply-before-backup': 2,
   'read-uncommitted': 5,
-  'forget-tombstone': 21,
+  'forget-tombstone': 51,
   'early-watch': 3,
   'promote-out-of-sync': 10,
   'skip-lease': 8
