@@ -29,7 +29,9 @@ export function canRunSlurm(): boolean {
 export function describeSlurm(cell: SlurmCell): object {
   const { network, programs, environment } = cell
   const node = `CPUs=${CPUS} RealMemory=500`
-  const slurmd = `on "$OC_HOST" slurmd -Z -N "$OC_HOST" --conf "${node}"`
+  // A new machine knows nothing of the jobs of a former one by its name.
+  const clean = `rm -rf "${cell.folder}/spool/$OC_HOST"`
+  const slurmd = `${clean}; on "$OC_HOST" slurmd -Z -N "$OC_HOST" --conf "${node}"`
   return {
     ...SHORT_CLOCKS,
     ...describeMachines(cell, `${environment}; ${slurmd}`),

@@ -248,6 +248,10 @@ describe('a process that is stopped and goes on', () => {
       await until('all to serve', () => {
         return nodes.every((_, client) => recorder.answeredSince(resumed, client) > 5)
       })
+      // What has one copy only cannot be served while that is stopped.
+      await until('every bucket to have its backup', async () => {
+        return (await nodes[0].status()).withoutBackup === 0
+      })
     }
     await recorder.stop()
     expect(recorder.contradictions()).toEqual([])
