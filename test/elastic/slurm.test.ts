@@ -1,10 +1,10 @@
 // The load balancer on a real Slurm with dynamic nodes: started, used, drained, deleted, lost and replaced.
-import { /** Slurm sometimes fails a requeued job at once when a host of the same name comes back within seconds. */
-const AGAIN = { retry: 2, timeout: 600_000 }
-
-describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { useLab } from './lab.js'
 import { canRunSlurm, describeSlurm, SlurmCell } from './slurm-cell.js'
+
+/** Slurm sometimes fails a requeued job at once when a host of the same name comes back within seconds. */
+const AGAIN = { retry: 2, timeout: 600_000 }
 
 describe.skipIf(!canRunSlurm())('on a real Slurm', () => {
   const use = useLab(() => new SlurmCell())
