@@ -45,6 +45,11 @@ describe.skipIf(!canRunSlurm())('on a real Slurm', () => {
     await lab.until('it to run again', isBack)
     await lab.endJobs('lost')
     expect(cell.readEnded()).toMatch(again)
+    // And what comes next runs to its end.
+    const next = lab.submitWaiting('next')
+    await lab.untilRunning(1)
+    await lab.endJobs('next')
+    expect(cell.readEnded()).toMatch(new RegExp(`JobId=${next} .*JobState=COMPLETED`))
     await lab.untilMachines(0)
   }, 600_000)
 })
