@@ -264,7 +264,7 @@ export class FaultPlan {
 
   /** Those who can hear no majority while the two sides are apart. */
   #minority(inside: readonly string[], outside: readonly string[]): string[] {
-    const voters = newestVoters(this.#simulation.view())
+    const voters = newestVoters(this.#simulation.view().nodes)
     if (voters?.byMajority !== true) return []
     const isMajority = (side: readonly string[]): boolean =>
       voters.voters.filter(({ name }) => side.includes(name)).length > voters.voters.length / 2
@@ -332,18 +332,20 @@ export class FaultPlan {
     if (!this.#options.carefulCrashes) return true
     if (this.#restarts.size >= copies - 1) return false
     const view = simulation.view()
-    return hasAllCopies(view) && this.#staysDecided(view)
+    return hasAllCopies(view) && this.#staysDecided(newestVoters(view.nodes))
   }
 
   /** A node that is changing rows may be the only one that holds something by a row that nobody has learned yet. */
   #mayLose(name: string): boolean {
     if (!this.#options.carefulCrashes) return true
-    return (this.#simulation.host(name).node?.inspect().deciding ?? 0) === 0
+    if ((this.#simulation.host(name).node?.inspect().deciding ?? 0) > 0) return false
+    // Nor may it be the only one to know that those who decide are others now.
+    const nodes = this.#simulation.view().nodes.filter((node) => node.name !== name)
+    return this.#staysDecided(newestVoters(nodes))
   }
 
   /** Whether those who decide can lose any one of them and still be a majority. */
-  #staysDecided(view: ClusterView): boolean {
-    const newest = newestVoters(view)
+  #staysDecided(newest: Voters): boolean {
     if (newest?.byMajority !== true) return true
     const up = newest.voters.filter(({ name, life }) => {
       const host = this.#simulation.findHost(name)
@@ -398,9 +400,9 @@ export class FaultPlan {
 
 type Voters = ClusterView['nodes'][number]['voters']
 
-function newestVoters(view: ClusterView): Voters {
+function newestVoters(nodes: ClusterView['nodes']): Voters {
   let newest: Voters
-  for (const { voters } of view.nodes) {
+  for (const { voters } of nodes) {
     if ((voters?.version ?? 0) > (newest?.version ?? 0)) newest = voters
   }
   return newest

@@ -26,6 +26,7 @@ import type { Cluster } from './cluster.js'
 import { OnceNotes, readNote, writeNote, type Note } from './once-notes.js'
 import type { Peer } from './peers.js'
 import type { Gate } from './session.js'
+import { EventLog } from './watch-log.js'
 
 /** Expired keys and tombstones are looked for in so many records per turn. */
 const EXPIRY_BUDGET = 64
@@ -168,8 +169,8 @@ export class Copies {
     }
   }
 
-  /** Where every backup should be; and what has been seen by all may be forgotten. */
-  sync(now: number): void {
+  /** Where every backup should be; and what has been seen by all may be forgotten. `missed`: see SyncMark. */
+  sync(now: number, missed: boolean): void {
     const marks = new Map<Peer, SyncMark[]>()
     const mayReturn = this.#mayReturn()
     for (const state of this.#cluster.buckets) {
@@ -185,7 +186,7 @@ export class Copies {
         const { id: bucket, epoch, seq } = state
         const untold = state.events?.untold(seq) ?? 0
         const parted = state.partedVersion
-        list.push({ bucket, epoch, seq, pending, seenVersion, parted, untold })
+        list.push({ bucket, epoch, seq, pending, seenVersion, parted, untold, missed })
       }
     }
     for (const [peer, buckets] of marks)
@@ -200,7 +201,7 @@ export class Copies {
         if (state?.role !== 'backup' || state.epoch !== mark.epoch || state.source !== peer.name)
           continue
       }
-      state?.events?.trim(mark.seq - mark.untold)
+      if (state !== undefined) noteTold(state, mark)
       if (state === undefined || (state.shared === undefined && state.seq !== mark.seq)) {
         this.#cluster.peers.send(
           peer,
@@ -365,6 +366,14 @@ export class Copies {
       if (state !== undefined) state.seq = entry.seq
     }
   }
+}
+
+/** What a backup would have to tell watchers if it became the primary now. */
+function noteTold(state: BucketState, mark: SyncMark): void {
+  const told = mark.seq - mark.untold
+  state.events?.trim(told)
+  if (mark.missed && told > 0) (state.events ??= new EventLog()).noteLost(told)
+  else if (state.events?.isEmpty === true) state.events = undefined
 }
 
 /** The planted defect: a deleted key leaves nothing, so nobody knows that its deletion is not everywhere yet. */

@@ -233,7 +233,7 @@ export class Node implements Cluster {
       this.#copies.expire(now)
       if (now >= this.#nextSyncMs) {
         this.#nextSyncMs = now + SYNC_MS
-        this.#copies.sync(now)
+        this.#copies.sync(now, this.#watches.owesGap)
       }
       if (this.#membership.leaving) this.#membership.goIfEmpty(this.#moves.busy)
     }

@@ -21,6 +21,8 @@ export class Delivery {
   /** The number of the last event, by bucket. */
   #last = new Map<number, number>()
   #mask = 0
+  /** The last thing told was a gap, at this time. */
+  #gapMs = -1
   /** Hears the events that the node itself watches. */
   heard: ((event: WatchEvent) => void) | undefined
 
@@ -37,6 +39,7 @@ export class Delivery {
     const bucket = this.bucketOf(key, this.#mask)
     if (seq <= (this.#last.get(bucket) ?? 0)) return
     this.#last.set(bucket, seq)
+    this.#gapMs = -1
     let push: Uint8Array | undefined
     for (const session of this.#list.sessionsOf(key)) {
       if (session === OWN_SESSION) {
@@ -50,6 +53,9 @@ export class Delivery {
 
   /** Some events have not come and will not. */
   tellGap(): void {
+    // Many buckets may have to say it at once; once is enough as long as nothing else was told.
+    if (this.#gapMs === this.#cluster.now) return
+    this.#gapMs = this.#cluster.now
     const writer = this.#writer
     writer.reset()
     writer.push(1)

@@ -32,6 +32,10 @@ class Told implements Teller {
     return [gateOf(this.peer)]
   }
 
+  isTold({ peer, frame }: PeerGate): boolean {
+    return peer.stream.acked >= frame || !peer.isOpen || peer.left
+  }
+
   tellGap(): PeerGate[] {
     this.heard.push('gap')
     return [gateOf(this.peer)]

@@ -29,6 +29,8 @@ interface Entry {
 export interface Teller {
   tell(event: WatchEvent): readonly PeerGate[]
   tellGap(): readonly PeerGate[]
+  /** Whether whoever this was sent to has it, or is taken care of in another way. */
+  isTold(gate: PeerGate): boolean
 }
 
 export class EventLog {
@@ -68,14 +70,15 @@ export class EventLog {
 
   /** On a primary: tells what is on every copy by now, and forgets what has been told. */
   advance(teller: Teller): void {
-    this.#forgetTold()
+    this.#forgetTold(teller)
     const entries = this.#entries
+    if (this.#gap === 'due' && entries.length === 0) this.#gap = teller.tellGap()
     while (this.#sent < entries.length && entries[this.#sent].gates.every(isOpen)) {
       if (this.#gap === 'due') this.#gap = teller.tellGap()
       const entry = entries[this.#sent++]
       entry.gates = teller.tell(entry.event)
     }
-    this.#forgetTold()
+    this.#forgetTold(teller)
   }
 
   /** On a backup: the primary says that everything up to this number has been told. */
@@ -115,7 +118,8 @@ export class EventLog {
     return log
   }
 
-  #forgetTold(): void {
+  #forgetTold(teller: Teller): void {
+    const isTold = (gate: PeerGate): boolean => teller.isTold(gate)
     let count = 0
     while (count < this.#sent && this.#entries[count].gates.every(isTold)) count++
     if (count > 0) {
@@ -147,9 +151,4 @@ export class EventLog {
 
 function isOpen({ peer, frame }: PeerGate): boolean {
   return peer.hasProcessed(frame)
-}
-
-/** A node that is gone has no watchers to tell any more; nor has one that is another process than before. */
-function isTold({ peer, frame }: PeerGate): boolean {
-  return peer.stream.acked >= frame || !peer.isOpen || peer.left
 }

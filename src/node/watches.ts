@@ -20,6 +20,9 @@ import { EventLog, type PeerGate, type Teller } from './watch-log.js'
 /** Events per message when a log is handed to the target of a move. */
 const UNTOLD_EVENTS = 1000
 
+/** In the place of the frame that tells of a gap. */
+const NOT_SENT = 0
+
 /** The command of which the executed one is a part, and what else is known only where it was executed. */
 export interface Cause {
   /** In small letters; empty if it was executed by itself. */
@@ -34,13 +37,14 @@ export class Watches {
   readonly #delivery: Delivery
   /** Primaries here with something to tell. */
   readonly #open = new Set<BucketState>()
-  /** Nodes that an event could not be sent to: they are told that they missed something, when they can be. */
-  readonly #gaps = new Set<Peer>()
+  /** Nodes that an event may not have reached: they are told that they missed something, when they can be; by frame. */
+  readonly #gaps = new Map<Peer, number>()
   /** Of the bucket that is being told of. */
   #mask = 0
   readonly #teller: Teller = {
     tell: (event) => this.#tell(event, this.#mask),
-    tellGap: () => this.#tellGap()
+    tellGap: () => this.#tellGap(),
+    isTold: (gate) => this.#isTold(gate)
   }
   /** Waits until a version of this node's watches is known everywhere, like a peer until a frame is processed. */
   readonly confirmation = { hasProcessed: (version: number) => this.#list.isKnown(version) }
@@ -57,6 +61,11 @@ export class Watches {
   /** Whether there is anything to do at a write at all. */
   get any(): boolean {
     return this.#list.any
+  }
+
+  /** Somebody may have missed something and does not know it yet: whoever comes after this node has to say it. */
+  get owesGap(): boolean {
+    return this.#gaps.size > 0
   }
 
   /** The version that `confirmation` has to have processed before the client is answered; undefined: too many. */
@@ -233,28 +242,51 @@ export class Watches {
 
   #tellGap(): PeerGate[] {
     this.#delivery.tellGap()
-    for (const peer of this.#list.nodesOf()) this.#gaps.add(peer)
-    return this.#admitGaps()
-  }
-
-  #admitGaps(): PeerGate[] {
     const gates: PeerGate[] = []
-    const { peers, now } = this.#cluster
-    for (const peer of this.#gaps) {
-      if (!peer.isOpen || this.#isSwamped(peer)) continue
-      this.#gaps.delete(peer)
-      gates.push({ peer, frame: peers.send(peer, { kind: 'gap' }, now) })
+    for (const peer of this.#list.nodesOf()) {
+      this.#owe(peer)
+      this.#admitGap(peer)
+      const frame = this.#gaps.get(peer)
+      if (frame !== undefined && frame > NOT_SENT) gates.push({ peer, frame })
     }
     return gates
+  }
+
+  /** Unless the last thing it was sent is a gap anyway. */
+  #owe(peer: Peer): void {
+    if (this.#gaps.get(peer) !== peer.stream.sent) this.#gaps.set(peer, NOT_SENT)
+  }
+
+  #admitGaps(): void {
+    for (const peer of this.#gaps.keys()) this.#admitGap(peer)
+  }
+
+  #admitGap(peer: Peer): void {
+    const frame = this.#gaps.get(peer)
+    if (frame === undefined) return
+    if (peer.left || (frame > NOT_SENT && peer.stream.acked >= frame)) {
+      this.#gaps.delete(peer)
+    } else if (frame === NOT_SENT && peer.isOpen && !this.#isSwamped(peer)) {
+      const { peers, now } = this.#cluster
+      this.#gaps.set(peer, peers.send(peer, { kind: 'gap' }, now))
+    }
+  }
+
+  /** One that is gone without having taken it in may still be there, and hear of it from the next primary. */
+  #isTold({ peer, frame }: PeerGate): boolean {
+    if (peer.stream.acked >= frame || peer.left) return true
+    if (peer.isOpen) return false
+    this.#owe(peer)
+    return true
   }
 
   /** Whether it can be sent an event now. If not, it will hear that it missed something, before the next one. */
   #mayTell(peer: Peer): boolean {
     if (!peer.isOpen || this.#isSwamped(peer)) {
-      this.#gaps.add(peer)
+      this.#owe(peer)
       return false
     }
-    if (this.#gaps.has(peer)) this.#admitGaps()
+    this.#admitGap(peer)
     return true
   }
 

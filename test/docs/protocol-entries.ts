@@ -37,7 +37,7 @@ export const PARTS: Readonly<Record<string, string>> = {
   member: 'name:text address:text life:f64 version:varint state:u8 weight:f64 zone:utf8',
   row: 'bucket:u16 epoch:varint primary:varint count:u8 ( backup:varint )*',
   event: 'seq:varint change:u8 key:text names:text',
-  mark: 'bucket:u16 epoch:varint seq:varint pending:varint seenVersion:f64 parted:f64 untold:varint',
+  mark: 'bucket:u16 epoch:varint seq:varint pending:varint seenVersion:f64 parted:f64 untold:varint missed:u8',
   name: 'place:varint ( name:text )?',
   set: 'version:varint policy:u8 settled:u8 count:u8 ( voter:name life:f64 )*',
   value:
@@ -182,7 +182,7 @@ export const ENTRIES: { readonly [K in MessageKind]: Entry<K> } = {
   },
   sync: {
     about:
-      'The heartbeat of buckets, from the primary: up to which write you should be, how many are not acknowledged, up to which version deletions may be forgotten, and of how many of the last writes watchers may not have been told.',
+      'The heartbeat of buckets, from the primary: up to which write you should be, how many are not acknowledged, up to which version deletions may be forgotten, of how many of the last writes watchers may not have been told, and whether one may have missed some of those before.',
     fields: 'count:varint ( mark:mark )*',
     example: {
       buckets: [
@@ -193,7 +193,8 @@ export const ENTRIES: { readonly [K in MessageKind]: Entry<K> } = {
           pending: 0,
           seenVersion: 7_208_960_000_001,
           parted: 0,
-          untold: 0
+          untold: 0,
+          missed: false
         }
       ]
     }

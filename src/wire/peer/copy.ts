@@ -42,6 +42,8 @@ export interface SyncMark {
   readonly parted: number
   /** Of so many of the last writes watchers may not have been told yet. */
   readonly untold: number
+  /** Somebody may have missed some of those before and has not heard it yet. */
+  readonly missed: boolean
 }
 
 const KINDS = [
@@ -88,6 +90,7 @@ export function encodeCopy(message: CopyMessage, w: ByteWriter): void {
         w.f64(mark.seenVersion)
         w.f64(mark.parted)
         w.varint(mark.untold)
+        w.u8(mark.missed ? 1 : 0)
       }
       return
     case 'forward':
@@ -116,10 +119,11 @@ export function decodeCopy(kind: CopyKind, r: ByteReader): CopyMessage {
       return { kind, bucket: r.u16(), epoch: r.varint() }
     case 'sync': {
       const buckets: SyncMark[] = []
-      for (let count = r.count(22); count > 0; count--) {
+      for (let count = r.count(23); count > 0; count--) {
         const [bucket, epoch, seq, pending] = [r.u16(), r.varint(), r.varint(), r.varint()]
         const [seenVersion, parted, untold] = [readMoment(r), readMoment(r), r.varint()]
-        buckets.push({ bucket, epoch, seq, pending, seenVersion, parted, untold })
+        const missed = readFlag(r)
+        buckets.push({ bucket, epoch, seq, pending, seenVersion, parted, untold, missed })
       }
       return { kind, buckets }
     }

@@ -170,7 +170,8 @@ const FIELDS: {
         pending: count,
         seenVersion: time,
         parted: time,
-        untold: count
+        untold: count,
+        missed: fc.boolean()
       }),
       { maxLength: 4 }
     )
@@ -459,7 +460,7 @@ describe('refusals', () => {
   })
 
   it.each([NaN, Infinity])('refuses a sync mark that has seen version %s', (seenVersion) => {
-    const mark = { bucket: 1, epoch: 1, seq: 1, pending: 0, seenVersion, parted: 0, untold: 0 }
+    const mark = { bucket: 1, epoch: 1, seq: 1, pending: 0, seenVersion, parted: 0, untold: 0, missed: false }
     const bytes = encode({ kind: 'sync', buckets: [mark] })
     expect(() => decodeMessage(bytes)).toThrow(FormatError)
   })
