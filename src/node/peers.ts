@@ -175,6 +175,8 @@ export class Peers {
   readonly #outbox: PeersOutbox
   readonly #handlers: PeerHandlers
   readonly #byName = new Map<NodeName, Peer>()
+  /** All but those that have left and are silent: over the years these may be many, and every turn looks at all. */
+  readonly #near = new Set<Peer>()
   readonly #writer = new ByteWriter(4096)
   readonly #contacts = new Map<string, number>()
   #now = 0
@@ -201,6 +203,7 @@ export class Peers {
       const retransmitMs = this.#config.retransmitMs
       peer = new Peer(name, address, { now, retransmitMs })
       this.#byName.set(name, peer)
+      this.#near.add(peer)
       this.#introduce(address)
     }
     peer.address = address
@@ -280,6 +283,7 @@ export class Peers {
       return
     }
     const peer = this.ensure(head.from, head.address, now)
+    this.#near.add(peer)
     const { stream } = peer
     if (head.fromLife < stream.peerLife) return
     if (head.fromLife > stream.peerLife) {
@@ -317,7 +321,7 @@ export class Peers {
 
   /** Hands everything that is due to the network. */
   flush(now: number): void {
-    for (const peer of this.#byName.values()) {
+    for (const peer of this.#near) {
       if (peer.broken) continue
       this.#closeBatch(peer, now)
       const { stream } = peer
@@ -342,8 +346,11 @@ export class Peers {
       // One that goes still gets the answers it waits for, as long as it can be heard.
       if (this.#isAway(peer, now)) {
         this.#blank(peer)
+        if (peer.batch.length === 0) this.#near.delete(peer)
+        else this.#near.add(peer)
         continue
       }
+      this.#near.add(peer)
       if (stream.peerLife === 0 || peer.dead) {
         if (now - peer.greetedMs < this.#config.heartbeatMs) continue
         peer.greetedMs = now
@@ -374,7 +381,7 @@ export class Peers {
     let deadline = Infinity
     for (const due of this.#contacts.values()) deadline = Math.min(deadline, due)
     const resends = this.#config.retransmitMs > 0
-    for (const peer of this.#byName.values()) {
+    for (const peer of this.#near) {
       if (peer.dead || peer.stream.peerLife === 0 || this.#isAway(peer, this.#now)) continue
       deadline = Math.min(deadline, peer.stream.ackByMs)
       if (resends) deadline = Math.min(deadline, peer.stream.deadline)

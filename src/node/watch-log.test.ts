@@ -135,6 +135,18 @@ describe('on a backup', () => {
     expect(told.heard).toEqual([4, 5, 6])
   })
 
+  it('a gap is told after a promotion although nothing else is left to tell', () => {
+    const [told, log] = [new Told(), new EventLog()]
+    log.noteLost(3)
+    log.reopen([])
+    log.advance(told)
+    expect(told.heard).toEqual(['gap'])
+    expect(log.isEmpty).toBe(false)
+    ackAll(told.peer)
+    log.advance(told)
+    expect(log.isEmpty).toBe(true)
+  })
+
   it('a gap is told first, unless the primary has told what is missing', () => {
     for (const [upTo, heard] of [
       [0, ['gap', 2]],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { nodeName } from '../core/ids.js'
 import { RespError } from '../wire/resp/reply-value.js'
 import { MiniCluster, type MiniClient, type MiniNode } from '../../test/support/mini-cluster.js'
 import { WATCHES_MAX } from './watch-list.js'
@@ -178,6 +179,27 @@ describe('a watcher', () => {
     expect(seen(watcher)).toEqual([`set ${key}`, `set ${key}`])
     const numbers = watcher.pushes.map((push) => push[2] as number)
     expect(numbers[1]).toBe(numbers[0] + 1)
+  })
+
+  it('hears from the next primary that it missed something, if the dead one could not tell it', () => {
+    const cluster = new MiniCluster()
+    const [a, b, c] = cluster.startAll('a', 'b', 'c')
+    const [watcher, other] = [cluster.client(a), cluster.client(c)]
+    watch(watcher, '*')
+    watch(other, '*', 'other')
+    const [key] = keysOf(cluster, b, c)
+    const isCutOff = (): boolean => b.node.peers.get(nodeName('a'))?.dead === true
+    // It goes on listening to the others, but to these two each other is dead.
+    cluster.cut('a', 'b')
+    cluster.runUntil(isCutOff)
+    cluster.client(b).send('SET', key, 'v')
+    cluster.runUntil(() => seen(other).includes(`set ${key}`))
+    // Long enough for its backup to forget what was told.
+    cluster.run(1500)
+    b.kill()
+    cluster.heal()
+    cluster.run(4000)
+    expect(seen(watcher)).toEqual(['gap'])
   })
 
   it('can be told by a node whose copies were made after the writes', () => {

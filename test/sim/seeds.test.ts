@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { FAULT_CLASSES } from '../../sim/faults.js'
+import { GOOD_LINK } from '../../sim/network.js'
 import { EXIT_CODES } from '../../sim/outcome.js'
 import { runSeed, runSimulation, type Outcome, type RunOptions } from '../../sim/run.js'
 
@@ -47,6 +48,18 @@ const KEPT: readonly (readonly [number, RunOptions])[] = [
   [5, { minutes: 1, policy: 'majority' }],
   [113, {}],
   [116, {}],
+  [
+    127,
+    {
+      nodes: 3,
+      minutes: 0.4,
+      restMs: 1000,
+      config: { copies: 2, buckets: 16, splitAt: 0, deadAfterMs: 1000 },
+      rates: { crash: 6, partition: 2, pause: 0, join: 0, leave: 0, weather: 0, clientCut: 0 },
+      quality: { ...GOOD_LINK, delayMs: 40, jitterMs: 2 },
+      workload: { clients: 30, looseClients: 0, thinkMs: 3, hotPlaces: 1, bulkPlaces: 1 }
+    }
+  ],
   [135, { minutes: 0.4, workload: { watchers: 5 } }],
   [143, { minutes: 0.4, workload: { watchers: 5 } }],
   [193, { minutes: 0.5 }],

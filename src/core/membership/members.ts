@@ -21,14 +21,17 @@ export interface MemberRecord {
 
 export class Members {
   readonly #records = new Map<NodeName, MemberRecord>()
+  /** In order; undefined after a change. */
+  #sorted: readonly MemberRecord[] | undefined
 
   get(name: NodeName): MemberRecord | undefined {
     return this.#records.get(name)
   }
 
   /** In the order of names, so that every node goes through them alike. */
-  all(): MemberRecord[] {
-    return [...this.#records.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  all(): readonly MemberRecord[] {
+    this.#sorted ??= [...this.#records.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+    return this.#sorted
   }
 
   /** Takes the record if it is newer than what is known; says whether it was. */
@@ -39,6 +42,7 @@ export class Members {
       if (record.life === known.life && record.version <= known.version) return false
     }
     this.#records.set(record.name, record)
+    this.#sorted = undefined
     return true
   }
 }
