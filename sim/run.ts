@@ -18,6 +18,7 @@ import { AllCopiesChecker } from './checkers/all-copies.js'
 import { BalanceChecker } from './checkers/balance.js'
 import { BoundedQueuesChecker } from './checkers/bounded-queues.js'
 import { BrokenPromise, type Checker, type RestChecker } from './checkers/checker.js'
+import { DecisionsEndChecker } from './checkers/decisions-end.js'
 import { EqualCopiesChecker } from './checkers/equal-copies.js'
 import { EqualTablesChecker } from './checkers/equal-tables.js'
 import { LossesChecker } from './checkers/losses.js'
@@ -162,6 +163,7 @@ export class Run {
     this.#queues = new BoundedQueuesChecker(QUEUED_BYTES_MAX, QUEUED_AT_REST_BYTES_MAX)
     this.#restCheckers = [
       new EqualTablesChecker(),
+      new DecisionsEndChecker(),
       new AllCopiesChecker(),
       new MovesEndChecker(MOVE_AGE_MS_MAX),
       new BalanceChecker(),

@@ -8,6 +8,7 @@ import { AllCopiesChecker } from './all-copies.js'
 import { BalanceChecker } from './balance.js'
 import { BoundedQueuesChecker } from './bounded-queues.js'
 import { BrokenPromise } from './checker.js'
+import { DecisionsEndChecker } from './decisions-end.js'
 import { EqualCopiesChecker } from './equal-copies.js'
 import { EqualTablesChecker } from './equal-tables.js'
 import { MovesEndChecker } from './moves-end.js'
@@ -62,6 +63,7 @@ const changeFirst =
 describe('at rest', () => {
   const checkers = [
     new EqualTablesChecker(),
+    new DecisionsEndChecker(),
     new AllCopiesChecker(),
     new BalanceChecker(),
     new EqualCopiesChecker(),
@@ -78,6 +80,11 @@ describe('at rest', () => {
     expect(checker.problem(view(changeFirst({ mask: 255 })))).toContain('mask')
     const members = [{ name: 'a', state: 'alive', dead: true }]
     expect(checker.problem(view(changeFirst({ members })))).toContain('dead')
+  })
+
+  it('sees a node that is still deciding', () => {
+    const checker = new DecisionsEndChecker()
+    expect(checker.problem(view(changeFirst({ deciding: 2 })))).toContain('deciding 2 registers')
   })
 
   it('sees a missing copy, a copy too many, and one on a node that is gone', () => {
