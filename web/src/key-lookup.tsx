@@ -1,4 +1,4 @@
-/** Which bucket a key is in, which nodes hold it, and what it looks like. Keys and values are text and nothing else. */
+/** Which bucket or arc a key is in, which nodes hold it, and what it looks like. Keys and values are text and nothing else. */
 import { signal } from '@preact/signals'
 import { formatBucket } from './format.js'
 import { found, rows, token } from './model.js'
@@ -6,7 +6,9 @@ import { post } from './source.js'
 
 interface Found {
   readonly key: string
+  /** Of a ring, the arc. */
   readonly bucket: number
+  readonly position?: number
   readonly primary: string | null
   readonly backups: readonly string[]
   readonly type: string | null
@@ -49,11 +51,12 @@ export function KeyLookup() {
   )
 }
 
-function Result({ bucket, primary, backups, type, ttlMs, preview = [] }: Found) {
+function Result({ bucket, position, primary, backups, type, ttlMs, preview = [] }: Found) {
+  const place = position ?? `#${formatBucket(bucket, rows.value.length)}`
   return (
     <div class="result" aria-live="polite">
       <p>
-        <b>#{formatBucket(bucket, rows.value.length)}</b>
+        <b>{place}</b>
         <span>{primary ?? 'nobody'}</span>
         {backups.map((name) => (
           <span class="weak" key={name}>

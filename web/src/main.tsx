@@ -56,6 +56,7 @@ function Ring({ ring }: { ring: RingState }) {
         <RingMap ring={ring} />
       </div>
       <aside>
+        <KeyLookup />
         <Timeline />
       </aside>
       <Plots />

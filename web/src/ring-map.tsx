@@ -5,7 +5,7 @@
 import { signal } from '@preact/signals'
 import type { LiveState } from '../../src/server/live/protocol.js'
 import { plural } from './format.js'
-import { nodes, rows } from './model.js'
+import { found, nodes, rows } from './model.js'
 import { nodeColour } from './node-colour.js'
 import { openNode } from './node-dialog.js'
 
@@ -95,7 +95,7 @@ function Arc({ arc }: { arc: ArcOf }) {
     pointed.value = arc.id
   }
   return (
-    <g class="arc" onPointerEnter={point}>
+    <g class={found.value === arc.id ? 'arc found' : 'arc'} onPointerEnter={point}>
       <path d={drawArc(arc, OUTER)} fill={nodeColour(primary)} />
       {backup !== undefined && (
         <path class="second" d={drawArc(arc, INNER)} fill={nodeColour(backup)} />
@@ -160,7 +160,8 @@ function Members({ ring }: { ring: RingState }) {
 }
 
 function Pointed({ arcs }: { arcs: readonly ArcOf[] }) {
-  const arc = arcs.find(({ id }) => id === pointed.value)
+  const looked = pointed.value ?? found.value
+  const arc = arcs.find(({ id }) => id === looked)
   if (arc === undefined) {
     return <p class="inspector idle">{plural(arcs.length, 'arc')}. Point at one.</p>
   }

@@ -10,6 +10,7 @@ import { elastic } from './elastic.js'
 import { addEntities } from './entities.js'
 import { addEntity } from './entity.js'
 import { health } from './health.js'
+import { addKeyLookup, findInRing } from './key-lookup.js'
 import { Permissions } from './origin.js'
 import { addRingLive, doorsOf } from './ring-live.js'
 import { addRingMetrics } from './ring-metrics.js'
@@ -45,6 +46,7 @@ export async function startRingHttp(options: RingHttpOptions): Promise<Door> {
   })
   app.register((scope, _options, done) => {
     addNodeActions(scope, { node, permissions, nodes: () => node.status().nodes })
+    addKeyLookup(scope, (key) => findInRing(node, key))
     done()
   })
   await app.ready()
