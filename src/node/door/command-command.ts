@@ -10,6 +10,7 @@ import { matchesGlob } from '../../core/glob.js'
 import { SYNTAX_ERROR } from '../../commands/error-text.js'
 import type { Arguments } from '../../commands/arguments.js'
 import type { ReplyWriter } from '../../wire/resp/reply-writer.js'
+import { writeDocs } from './command-docs.js'
 import { container, partsOf } from './container.js'
 
 const FIELDS = 10
@@ -118,7 +119,14 @@ export const COMMAND = container(
         door.reply(slot, (reply) => writeSpecs(reply, wanted))
       }
     },
-    docs: { arity: -2, execute: (door, slot) => door.reply(slot, (reply) => reply.map(0)) },
+    docs: {
+      arity: -2,
+      execute(door, slot, args) {
+        const wanted =
+          args.count === 2 ? COMMAND_SPECS : args.texts(2).flatMap((name) => find(name) ?? [])
+        door.reply(slot, (reply) => writeDocs(reply, wanted))
+      }
+    },
     getkeys: {
       arity: -4,
       execute(door, slot, args) {
