@@ -46,17 +46,6 @@ const GROUPS: Readonly<Record<string, string>> = {
   transactions: TRANSACTION_DOCS
 }
 
-export interface CommandDoc {
-  readonly name: string
-  readonly group: string
-  readonly since: string
-  readonly complexity: string
-  readonly summary: string
-  readonly arguments: readonly SyntaxArgument[]
-  /** What to use instead, and from which version of Redis on. */
-  readonly rather?: { readonly since: string; readonly what: string }
-}
-
 const HEAD = /^(\S+) ?(.*)$/
 const BODY = /^ {2}(\d\S*) (\S+) (\S.*)$/
 const RATHER = /^ {2}rather (\S+) (\S.*)$/
@@ -68,18 +57,38 @@ function match(pattern: RegExp, line: string): [string, string, string] {
   return [first, second, third]
 }
 
+export class CommandDoc {
+  readonly name: string
+  readonly group: string
+  readonly since: string
+  readonly complexity: string
+  readonly summary: string
+  /** What to use instead, and from which version of Redis on. */
+  readonly rather?: { readonly since: string; readonly what: string }
+  readonly #syntax: string
+  #arguments: readonly SyntaxArgument[] | undefined
+
+  constructor(group: string, lines: readonly string[]) {
+    const [head, body = ''] = lines
+    const last = lines.at(2)
+    this.group = group
+    ;[this.name, this.#syntax] = match(HEAD, head)
+    ;[this.since, this.complexity, this.summary] = match(BODY, body)
+    if (last === undefined) return
+    const [since, what] = match(RATHER, last)
+    this.rather = { since, what }
+  }
+
+  get arguments(): readonly SyntaxArgument[] {
+    return (this.#arguments ??= parseSyntax(this.#syntax))
+  }
+}
+
 function readGroup(group: string, text: string, docs: Map<string, CommandDoc>): void {
-  const lines = text.trim().split('\n')
-  for (let at = 0; at < lines.length; at += 2) {
-    const [name, syntax] = match(HEAD, lines[at])
-    assert(at + 1 < lines.length && !docs.has(name), `${name} must be described, and once`)
-    const [since, complexity, summary] = match(BODY, lines[at + 1])
-    const doc = { name, group, since, complexity, summary, arguments: parseSyntax(syntax) }
-    if (lines.at(at + 2)?.startsWith('  ') === true) {
-      const [version, what] = match(RATHER, lines[at + 2])
-      docs.set(name, { ...doc, rather: { since: version, what } })
-      at++
-    } else docs.set(name, doc)
+  for (const entry of text.trim().split(/\n(?! )/)) {
+    const doc = new CommandDoc(group, entry.split('\n'))
+    assert(!docs.has(doc.name), `${doc.name} is described twice`)
+    docs.set(doc.name, doc)
   }
 }
 

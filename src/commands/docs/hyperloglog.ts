@@ -4,6 +4,6 @@ pfadd key [element...]
   2.8.9 O(elements) Counts elements in: each different one once, roughly
 pfcount key...
   2.8.9 O(keys) Estimates how many different elements were counted under these keys
-pfmerge destination source...
+pfmerge destination [source...]
   2.8.9 O(keys) Makes one count of several, in which no element is counted twice
 `

@@ -15,7 +15,7 @@
  */
 import { assert } from '../../core/assert.js'
 
-export type ArgumentType =
+type ArgumentType =
   | 'block'
   | 'double'
   | 'integer'
@@ -26,7 +26,7 @@ export type ArgumentType =
   | 'string'
   | 'unix-time'
 
-export type ArgumentFlag = 'optional' | 'multiple' | 'multiple_token'
+type ArgumentFlag = 'optional' | 'multiple' | 'multiple_token'
 
 export interface SyntaxArgument {
   readonly name: string
@@ -58,6 +58,9 @@ const TYPES = new Map(
 const SIGNS = /\.\.\.|[[\]()|]|[^\s[\]()|.=]+=?|\S/g
 const TOKEN = /^[A-Z][A-Z-]*$/
 const END = ''
+const ENDS: ReadonlySet<string> = new Set([END, '|', ']', ')'])
+/** Most arguments have no flags and no parts; they share this. */
+const NONE: readonly never[] = []
 
 class SyntaxReader {
   readonly #signs: readonly string[]
@@ -86,7 +89,7 @@ class SyntaxReader {
 
   #readSequence(): SyntaxArgument[] {
     const items: SyntaxArgument[] = []
-    while (![END, '|', ']', ')'].includes(this.#sign)) items.push(this.#readItem())
+    while (!ENDS.has(this.#sign)) items.push(this.#readItem())
     return items
   }
 
@@ -123,14 +126,14 @@ class SyntaxReader {
 
 function readWord(word: string): SyntaxArgument {
   if (TOKEN.test(word)) {
-    return { name: word.toLowerCase(), type: 'pure-token', token: word, flags: [], parts: [] }
+    return { name: word.toLowerCase(), type: 'pure-token', token: word, flags: NONE, parts: NONE }
   }
   const [name, said] = word.split(':') as [string, ArgumentType | undefined]
-  return { name, type: said ?? TYPES.get(name) ?? 'string', flags: [], parts: [] }
+  return { name, type: said ?? TYPES.get(name) ?? 'string', flags: NONE, parts: NONE }
 }
 
 function group(type: 'block' | 'oneof', parts: readonly SyntaxArgument[]): SyntaxArgument {
-  return { name: parts.map(({ name }) => name).join('_'), type, flags: [], parts }
+  return { name: parts.map(({ name }) => name).join('_'), type, flags: NONE, parts }
 }
 
 /** One argument of a sequence; a token that begins it is the token of the rest. */
@@ -138,10 +141,13 @@ function unite(items: readonly SyntaxArgument[]): SyntaxArgument {
   assert(items.length > 0, 'there is nothing to choose')
   const [first, ...rest] = items
   if (rest.length === 0) return first
-  if (first.type !== 'pure-token' || first.flags.length > 0) return group('block', items)
+  const { token } = first
+  if (token === undefined || first.type !== 'pure-token' || first.flags.length > 0) {
+    return group('block', items)
+  }
   const [next] = rest
   const isFree = rest.length === 1 && next.token === undefined && !next.flags.includes('optional')
-  return { ...(isFree ? next : group('block', rest)), token: first.token }
+  return { ...(isFree ? next : group('block', rest)), token }
 }
 
 export function parseSyntax(syntax: string): SyntaxArgument[] {
