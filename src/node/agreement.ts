@@ -313,9 +313,12 @@ export class Agreement {
     const isLive = (voter: Voter): boolean => this.#isLive(voter)
     const sets = [this.voters]
     // A set of voters counts only when both it and the one before it have accepted it; and it is only proposed
-    // to those who have just answered, since a newcomer that is gone would be waited for for ever.
-    const named = attempt.phase === 'accept' ? attempt.value : attempt.wish.next
-    if (named?.kind === 'voters') sets.push(named.set)
+    // to those who have just answered, since a newcomer that is gone would be waited for for ever. Once others have
+    // decided, the wish is not proposed any more, and its newcomers need not answer.
+    const { wish } = attempt
+    const named = attempt.phase === 'accept' ? attempt.value : wish.next
+    const isPast = attempt.phase === 'prepare' && this.voters.version > wish.expected
+    if (named?.kind === 'voters' && !isPast) sets.push(named.set)
     const enough =
       this.#cluster.config.sabotage === 'skip-majority'
         ? attempt.answers.size > 0

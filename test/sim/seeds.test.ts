@@ -73,6 +73,7 @@ const KEPT: readonly (readonly [number, RunOptions])[] = [
   [50_021, { minutes: 0.5, restMs: 40_000 }],
   [61_022, { minutes: 0.4, restMs: 8000 }],
   [80_108, { minutes: 0.4 }],
+  [1_739_890_567, { minutes: 0.5, policy: 'majority', nodes: 5 }],
   [335_266_088, { minutes: 0.5, policy: 'majority', nodes: 5 }],
   [335_266_117, { minutes: 0.5, policy: 'majority', nodes: 5 }]
 ]
