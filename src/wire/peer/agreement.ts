@@ -17,6 +17,7 @@ import { isMask } from '../../core/mask.js'
 import type { Policy, Voter, VoterSet } from '../../core/membership/voters.js'
 import { MAX_COPIES, type Row } from '../../core/table.js'
 import { readLife } from './envelope.js'
+import type { Family } from './family.js'
 
 /** The register of the voters; those below are rows. */
 export const VOTERS_REGISTER = 0xffff
@@ -80,21 +81,25 @@ export type AgreementMessage =
   /** Somebody tried to take this bucket from you and came no further: find out what became of it. */
   | { readonly kind: 'resolve'; readonly register: number }
 
-export const AGREEMENT_KINDS = [
-  'prepare',
-  'promise',
-  'propose',
-  'accepted',
-  'voters',
-  'votersSeen',
-  'votersAsk',
-  'resolve'
-] as const satisfies readonly AgreementMessage['kind'][]
-
 const POLICIES: readonly Policy[] = ['auto', 'majority', 'available']
 const VOTERS_LISTED_MAX = 255
 
-export function encodeAgreement(message: AgreementMessage, w: ByteWriter): void {
+export const AGREEMENT: Family<AgreementMessage> = {
+  kinds: [
+    'prepare',
+    'promise',
+    'propose',
+    'accepted',
+    'voters',
+    'votersSeen',
+    'votersAsk',
+    'resolve'
+  ],
+  encode: encodeAgreement,
+  decode: decodeAgreement
+}
+
+function encodeAgreement(message: AgreementMessage, w: ByteWriter): void {
   const names = new NameWriter(w)
   switch (message.kind) {
     case 'prepare':
@@ -138,7 +143,7 @@ export function encodeAgreement(message: AgreementMessage, w: ByteWriter): void 
   }
 }
 
-export function decodeAgreement(kind: AgreementMessage['kind'], r: ByteReader): AgreementMessage {
+function decodeAgreement(kind: AgreementMessage['kind'], r: ByteReader): AgreementMessage {
   const names = new NameReader(r)
   switch (kind) {
     case 'prepare': {

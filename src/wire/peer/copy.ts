@@ -1,5 +1,6 @@
 /** The traffic of every turn: writes for backups, what they have of them, and commands on their way to their primary. */
 import { FormatError, type ByteReader, type ByteWriter } from '../../core/bytes.js'
+import type { Family } from './family.js'
 import { readFlag, readMoment, readRest } from './fields.js'
 
 export type CopyMessage =
@@ -46,27 +47,13 @@ export interface SyncMark {
   readonly missed: boolean
 }
 
-const KINDS = [
-  'batch',
-  'promoted',
-  'behind',
-  'sync',
-  'forward',
-  'answer'
-] as const satisfies readonly CopyMessage['kind'][]
-
-type CopyKind = (typeof KINDS)[number]
-const KNOWN: ReadonlySet<string> = new Set(KINDS)
-
-export function isCopyKind(kind: string): kind is CopyKind {
-  return KNOWN.has(kind)
+export const COPY: Family<CopyMessage> = {
+  kinds: ['batch', 'promoted', 'behind', 'sync', 'forward', 'answer'],
+  encode: encodeCopy,
+  decode: decodeCopy
 }
 
-export function isCopyMessage(message: { readonly kind: string }): message is CopyMessage {
-  return KNOWN.has(message.kind)
-}
-
-export function encodeCopy(message: CopyMessage, w: ByteWriter): void {
+function encodeCopy(message: CopyMessage, w: ByteWriter): void {
   switch (message.kind) {
     case 'batch':
       w.raw(message.payload)
@@ -109,7 +96,7 @@ export function encodeCopy(message: CopyMessage, w: ByteWriter): void {
   }
 }
 
-export function decodeCopy(kind: CopyKind, r: ByteReader): CopyMessage {
+function decodeCopy(kind: CopyMessage['kind'], r: ByteReader): CopyMessage {
   switch (kind) {
     case 'batch':
       return { kind, payload: readRest(r) }

@@ -13,6 +13,7 @@
  */
 import { FormatError, type ByteReader, type ByteWriter } from '../../core/bytes.js'
 import { isMask } from '../../core/mask.js'
+import type { Family } from './family.js'
 import { readMoment } from './fields.js'
 
 /** Why a command waits no longer: its time is over, somebody said so, or its client is gone. */
@@ -40,30 +41,13 @@ export type DoorMessage =
   | { readonly kind: 'invalidate'; readonly key: string; readonly by: string }
   | { readonly kind: 'keyEvent'; readonly key: string; readonly names: string }
 
-export const DOOR_KINDS = [
-  'ask',
-  'told',
-  'setting',
-  'keyEvent',
-  'notes',
-  'unblock',
-  'await',
-  'ready',
-  'invalidate'
-] as const satisfies readonly DoorMessage['kind'][]
-
-type DoorKind = (typeof DOOR_KINDS)[number]
-const KINDS: ReadonlySet<string> = new Set(DOOR_KINDS)
-
-export function isDoorKind(kind: string): kind is DoorKind {
-  return KINDS.has(kind)
+export const DOOR: Family<DoorMessage> = {
+  kinds: ['ask', 'told', 'setting', 'keyEvent', 'notes', 'unblock', 'await', 'ready', 'invalidate'],
+  encode: encodeDoor,
+  decode: decodeDoor
 }
 
-export function isDoorMessage(message: { readonly kind: string }): message is DoorMessage {
-  return KINDS.has(message.kind)
-}
-
-export function encodeDoor(message: DoorMessage, w: ByteWriter): void {
+function encodeDoor(message: DoorMessage, w: ByteWriter): void {
   switch (message.kind) {
     case 'ask':
       w.varint(message.id)
@@ -106,7 +90,7 @@ export function encodeDoor(message: DoorMessage, w: ByteWriter): void {
   }
 }
 
-export function decodeDoor(kind: DoorKind, r: ByteReader): DoorMessage {
+function decodeDoor(kind: DoorMessage['kind'], r: ByteReader): DoorMessage {
   switch (kind) {
     case 'ask':
       return { kind, id: r.varint(), payload: r.copy(r.remaining) }

@@ -4,6 +4,7 @@ import type { NodeName } from '../../core/ids.js'
 import type { MemberRecord, MemberState } from '../../core/membership/members.js'
 import { MAX_COPIES, type Row } from '../../core/table.js'
 import { readAddress, readLife } from './envelope.js'
+import type { Family } from './family.js'
 import { readFlag, readMask, readMoment, readName, readText } from './fields.js'
 
 export type KnowledgeMessage =
@@ -47,34 +48,26 @@ export interface BucketRow {
   readonly row: Row
 }
 
-const KINDS = [
-  'beat',
-  'members',
-  'join',
-  'welcome',
-  'rows',
-  'tableAsk',
-  'levelAsk',
-  'level',
-  'refused',
-  'nothing'
-] as const satisfies readonly KnowledgeMessage['kind'][]
-
-type KnowledgeKind = (typeof KINDS)[number]
-const KNOWN: ReadonlySet<string> = new Set(KINDS)
 const STATES: readonly MemberState[] = ['alive', 'leaving', 'left']
 
-export function isKnowledgeKind(kind: string): kind is KnowledgeKind {
-  return KNOWN.has(kind)
+export const KNOWLEDGE: Family<KnowledgeMessage> = {
+  kinds: [
+    'beat',
+    'members',
+    'join',
+    'welcome',
+    'rows',
+    'tableAsk',
+    'levelAsk',
+    'level',
+    'refused',
+    'nothing'
+  ],
+  encode: encodeKnowledge,
+  decode: decodeKnowledge
 }
 
-export function isKnowledgeMessage(message: {
-  readonly kind: string
-}): message is KnowledgeMessage {
-  return KNOWN.has(message.kind)
-}
-
-export function encodeKnowledge(message: KnowledgeMessage, w: ByteWriter): void {
+function encodeKnowledge(message: KnowledgeMessage, w: ByteWriter): void {
   switch (message.kind) {
     case 'beat':
       w.u16(message.mask)
@@ -113,7 +106,7 @@ export function encodeKnowledge(message: KnowledgeMessage, w: ByteWriter): void 
   }
 }
 
-export function decodeKnowledge(kind: KnowledgeKind, r: ByteReader): KnowledgeMessage {
+function decodeKnowledge(kind: KnowledgeMessage['kind'], r: ByteReader): KnowledgeMessage {
   switch (kind) {
     case 'beat':
       return { kind, mask: readMask(r), digest: r.u32(), voters: r.varint(), ms: readMoment(r) }

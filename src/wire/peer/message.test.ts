@@ -460,7 +460,16 @@ describe('refusals', () => {
   })
 
   it.each([NaN, Infinity])('refuses a sync mark that has seen version %s', (seenVersion) => {
-    const mark = { bucket: 1, epoch: 1, seq: 1, pending: 0, seenVersion, parted: 0, untold: 0, missed: false }
+    const mark = {
+      bucket: 1,
+      epoch: 1,
+      seq: 1,
+      pending: 0,
+      seenVersion,
+      parted: 0,
+      untold: 0,
+      missed: false
+    }
     const bytes = encode({ kind: 'sync', buckets: [mark] })
     expect(() => decodeMessage(bytes)).toThrow(FormatError)
   })

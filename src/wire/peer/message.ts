@@ -5,38 +5,15 @@
  */
 import { assert } from '../../core/assert.js'
 import { ByteReader, FormatError, type ByteWriter } from '../../core/bytes.js'
-import {
-  AGREEMENT_KINDS,
-  decodeAgreement,
-  encodeAgreement,
-  type AgreementMessage
-} from './agreement.js'
-import { decodeCopy, encodeCopy, isCopyKind, isCopyMessage, type CopyMessage } from './copy.js'
-import {
-  decodeDoor,
-  DOOR_KINDS,
-  encodeDoor,
-  isDoorKind,
-  isDoorMessage,
-  type DoorMessage
-} from './door.js'
-import {
-  decodeKnowledge,
-  encodeKnowledge,
-  isKnowledgeKind,
-  isKnowledgeMessage,
-  type KnowledgeMessage
-} from './knowledge.js'
-import { decodeMove, encodeMove, isMoveKind, isMoveMessage, type MoveMessage } from './move.js'
-import { isRingKind, isRingMessage, RING_KINDS, type RingMessage } from './ring.js'
-import { decodeRing, encodeRing } from './ring-codec.js'
-import {
-  decodeWatch,
-  encodeWatch,
-  isWatchKind,
-  isWatchMessage,
-  type WatchMessage
-} from './watch.js'
+import { AGREEMENT, type AgreementMessage } from './agreement.js'
+import { COPY, type CopyMessage } from './copy.js'
+import { DOOR, type DoorMessage } from './door.js'
+import type { Family } from './family.js'
+import { KNOWLEDGE, type KnowledgeMessage } from './knowledge.js'
+import { MOVE, type MoveMessage } from './move.js'
+import type { RingMessage } from './ring.js'
+import { RING } from './ring-codec.js'
+import { WATCH, type WatchMessage } from './watch.js'
 
 export type Message =
   | KnowledgeMessage
@@ -80,42 +57,40 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
   'merge',
   'merged',
   'refused',
-  ...AGREEMENT_KINDS,
-  ...DOOR_KINDS,
-  ...RING_KINDS,
+  ...AGREEMENT.kinds,
+  ...DOOR.kinds,
+  ...RING.kinds,
   'nothing'
 ]
-const BYTES = new Map(MESSAGE_KINDS.map((kind, byte) => [kind, byte]))
+const FAMILIES: readonly Family<Message>[] = [KNOWLEDGE, MOVE, COPY, WATCH, AGREEMENT, DOOR, RING]
+
+interface KindCodec {
+  readonly kind: MessageKind
+  readonly byte: number
+  readonly family: Family<Message>
+}
+
+const BY_BYTE: readonly KindCodec[] = MESSAGE_KINDS.map((kind, byte) => {
+  const family = FAMILIES.find(({ kinds }) => kinds.includes(kind))
+  assert(family !== undefined, `a message of the kind ${kind} belongs to no family`)
+  return { kind, byte, family }
+})
+const BY_KIND: ReadonlyMap<string, KindCodec> = new Map(BY_BYTE.map((each) => [each.kind, each]))
 
 export function encodeMessage(message: Message, w: ByteWriter): void {
-  const byte = BYTES.get(message.kind)
-  assert(byte !== undefined, 'a message kind without a byte')
-  w.u8(byte)
-  if (isCopyMessage(message)) encodeCopy(message, w)
-  else if (isKnowledgeMessage(message)) encodeKnowledge(message, w)
-  else if (isDoorMessage(message)) encodeDoor(message, w)
-  else if (isMoveMessage(message)) encodeMove(message, w)
-  else if (isWatchMessage(message)) encodeWatch(message, w)
-  else if (isRingMessage(message)) encodeRing(message, w)
-  else encodeAgreement(message, w)
+  const codec = BY_KIND.get(message.kind)
+  assert(codec !== undefined, 'a message kind without a byte')
+  w.u8(codec.byte)
+  codec.family.encode(message, w)
 }
 
 export function decodeMessage(bytes: Uint8Array): Message {
   const r = ByteReader.over(bytes)
   const byte = r.u8()
-  const kind = MESSAGE_KINDS[byte] as MessageKind | undefined
-  if (kind === undefined) throw new FormatError(`unknown message kind ${byte}`)
-  const message = decodeFields(kind, r)
+  const codec = BY_BYTE.at(byte)
+  if (codec === undefined) throw new FormatError(`unknown message kind ${byte}`)
+  const { kind, family } = codec
+  const message = family.decode(kind, r)
   if (r.remaining > 0) throw new FormatError(`${r.remaining} bytes too many in a ${kind} message`)
   return message
-}
-
-function decodeFields(kind: MessageKind, r: ByteReader): Message {
-  if (isCopyKind(kind)) return decodeCopy(kind, r)
-  if (isKnowledgeKind(kind)) return decodeKnowledge(kind, r)
-  if (isDoorKind(kind)) return decodeDoor(kind, r)
-  if (isMoveKind(kind)) return decodeMove(kind, r)
-  if (isWatchKind(kind)) return decodeWatch(kind, r)
-  if (isRingKind(kind)) return decodeRing(kind, r)
-  return decodeAgreement(kind, r)
 }

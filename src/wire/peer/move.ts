@@ -1,6 +1,7 @@
 /** What the source and the target of a move say to each other, stage by stage; and the copies of two sides that meet again. */
 import { FormatError, type ByteReader, type ByteWriter } from '../../core/bytes.js'
 import type { NodeName } from '../../core/ids.js'
+import type { Family } from './family.js'
 import { readFlag, readMask, readMoment, readName, readRest, readText } from './fields.js'
 
 export type MoveMessage =
@@ -64,31 +65,24 @@ export type MoveMessage =
 
 export type CopyRole = 'primary' | 'backup'
 
-const KINDS = [
-  'offer',
-  'accept',
-  'busy',
-  'items',
-  'caughtUp',
-  'cancel',
-  'ship',
-  'shipEnd',
-  'merge',
-  'merged'
-] as const satisfies readonly MoveMessage['kind'][]
-
-type MoveKind = (typeof KINDS)[number]
-const KNOWN: ReadonlySet<string> = new Set(KINDS)
-
-export function isMoveKind(kind: string): kind is MoveKind {
-  return KNOWN.has(kind)
+export const MOVE: Family<MoveMessage> = {
+  kinds: [
+    'offer',
+    'accept',
+    'busy',
+    'items',
+    'caughtUp',
+    'cancel',
+    'ship',
+    'shipEnd',
+    'merge',
+    'merged'
+  ],
+  encode: encodeMove,
+  decode: decodeMove
 }
 
-export function isMoveMessage(message: { readonly kind: string }): message is MoveMessage {
-  return KNOWN.has(message.kind)
-}
-
-export function encodeMove(message: MoveMessage, w: ByteWriter): void {
+function encodeMove(message: MoveMessage, w: ByteWriter): void {
   switch (message.kind) {
     case 'offer':
       w.varint(message.move)
@@ -144,7 +138,7 @@ export function encodeMove(message: MoveMessage, w: ByteWriter): void {
   }
 }
 
-export function decodeMove(kind: MoveKind, r: ByteReader): MoveMessage {
+function decodeMove(kind: MoveMessage['kind'], r: ByteReader): MoveMessage {
   switch (kind) {
     case 'offer': {
       const [move, bucket, mask, epoch] = [r.varint(), r.u16(), readMask(r), r.varint()]

@@ -3,8 +3,9 @@
  * they cannot differ.
  */
 import type { ByteReader, ByteWriter } from '../../core/bytes.js'
+import type { Family } from './family.js'
 import { field, flags, readPieces, truths, writePieces, type Piece } from './layout.js'
-import type { RingMessage } from './ring.js'
+import { RING_KINDS, type RingMessage } from './ring.js'
 import {
   accepted,
   bytes,
@@ -90,10 +91,16 @@ const LAYOUTS: { readonly [K in Kind]: Layout<K> } = {
   ringScanned: [field('id', varint), truths('done'), field('payload', rest)]
 }
 
-export function encodeRing(message: RingMessage, w: ByteWriter): void {
+export const RING: Family<RingMessage> = {
+  kinds: RING_KINDS,
+  encode: encodeRing,
+  decode: decodeRing
+}
+
+function encodeRing(message: RingMessage, w: ByteWriter): void {
   writePieces(LAYOUTS[message.kind] as readonly Piece<RingMessage>[], message, w)
 }
 
-export function decodeRing(kind: Kind, r: ByteReader): RingMessage {
+function decodeRing(kind: Kind, r: ByteReader): RingMessage {
   return readPieces(LAYOUTS[kind] as readonly Piece<RingMessage>[], { kind }, r)
 }

@@ -202,12 +202,8 @@ export const RING_KINDS = [
 
 const KIND_SET: ReadonlySet<string> = new Set(RING_KINDS)
 
-export function isRingKind(kind: string): kind is RingMessage['kind'] {
-  return KIND_SET.has(kind)
-}
-
 export function isRingMessage(message: { readonly kind: string }): message is RingMessage {
-  return isRingKind(message.kind)
+  return KIND_SET.has(message.kind)
 }
 
 /** The circle is cut into so many slices; a record lies in that of its position. */

@@ -2,6 +2,7 @@
 import { FormatError, type ByteReader, type ByteWriter } from '../../core/bytes.js'
 import type { NodeName } from '../../core/ids.js'
 import { readLife } from './envelope.js'
+import type { Family } from './family.js'
 import { readFlag, readMask, readName, readText } from './fields.js'
 
 export type WatchMessage =
@@ -44,26 +45,15 @@ export interface WatchEvent {
   readonly names: string
 }
 
-const KINDS = [
-  'watches',
-  'event',
-  'gap',
-  'untold'
-] as const satisfies readonly WatchMessage['kind'][]
-
-type WatchKind = (typeof KINDS)[number]
-const KNOWN: ReadonlySet<string> = new Set(KINDS)
 const CHANGES: readonly WatchEvent['change'][] = ['set', 'deleted', 'expired', 'evicted']
 
-export function isWatchKind(kind: string): kind is WatchKind {
-  return KNOWN.has(kind)
+export const WATCH: Family<WatchMessage> = {
+  kinds: ['watches', 'event', 'gap', 'untold'],
+  encode: encodeWatch,
+  decode: decodeWatch
 }
 
-export function isWatchMessage(message: { readonly kind: string }): message is WatchMessage {
-  return KNOWN.has(message.kind)
-}
-
-export function encodeWatch(message: WatchMessage, w: ByteWriter): void {
+function encodeWatch(message: WatchMessage, w: ByteWriter): void {
   switch (message.kind) {
     case 'watches':
       w.latin1Text(message.node)
@@ -92,7 +82,7 @@ export function encodeWatch(message: WatchMessage, w: ByteWriter): void {
   }
 }
 
-export function decodeWatch(kind: WatchKind, r: ByteReader): WatchMessage {
+function decodeWatch(kind: WatchMessage['kind'], r: ByteReader): WatchMessage {
   switch (kind) {
     case 'watches': {
       const [node, life, version] = [readName(r), readLife(r), r.varint()]
