@@ -3,6 +3,7 @@
  * here is read from counters that are there anyway; nothing on the way of a command knows of it.
  */
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks'
+import { getHeapStatistics } from 'node:v8'
 import type { Node } from '../node/node.js'
 import type { Latency } from './latency.js'
 import type { Sample } from './sample.js'
@@ -74,7 +75,7 @@ export class Recorder {
       timeMs,
       operations: Math.max(0, Math.round((operations - this.#operations) / seconds)),
       ...round(this.#latency.take()),
-      heapBytes: process.memoryUsage().heapUsed,
+      heapBytes: getHeapStatistics().used_heap_size,
       shipped: Math.round((shipped - this.#shipped) / seconds),
       // What the resolution itself adds is no delay.
       loopMs: Math.max(0, round1(this.#loop.max / 1e6) - RESOLUTION_MS)

@@ -3,9 +3,8 @@
  * closed connection, the log says so now and then, memory stays bounded, and everyone else is served.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
@@ -100,6 +99,37 @@ it('ten thousand idle connections', { timeout: 300_000 }, async (test) => {
       return typeof info === 'string' && info.includes('connected_clients:1\r')
     })
     expect(await exchange(node.address, 'PING\r\n*1\r\n+\r\n')).toContain('+PONG')
+  } finally {
+    await node.kill()
+  }
+})
+
+it('more connections than there may be open files', async () => {
+  const few = ['bash', '-c', 'ulimit -n 256 && exec "$@"', '--']
+  const node = new NodeProcess(
+    ['start', '--port', '0', '--http-port', 'off', '--name', 'a'],
+    {},
+    few
+  )
+  try {
+    await node.serves()
+    const other = await processes.connect(node)
+    const uptime = async (): Promise<number> => {
+      const info = await other.call('INFO', 'server')
+      return Number(/uptime_in_seconds:(\d+)/.exec(info as string)?.[1])
+    }
+    const crowd = Array.from({ length: 300 }, () => open(node))
+    await until('no file left', () => {
+      return Promise.resolve(readdirSync(`/proc/${node.pid}/fd`).length >= 255)
+    })
+    const since = await uptime()
+    // Its own figures are taken once a second, and must not need a file.
+    await until('three seconds of it', async () => (await uptime()) >= since + 3)
+    expect(await other.call('SET', 'key', 'x')).toBe('OK')
+    for (const socket of crowd) socket.destroy()
+    await until('somebody new', async () => {
+      return (await exchange(node.address, 'PING\r\n*1\r\n+\r\n')).includes('+PONG')
+    })
   } finally {
     await node.kill()
   }
