@@ -22,6 +22,7 @@ const BUCKETS = 256
 const KEY_BYTES = 20
 const VALUE_BYTES = 64
 const GROWTH_ROUNDS = 4
+const CACHED_KEYS = 10_000
 
 class Workload {
   readonly store = new Store({ seed: 7 })
@@ -41,9 +42,13 @@ class Workload {
   /** Keys are `kkk…` followed by the number in decimal, as load generators write them. */
   #locate(number: number): Bucket {
     let rest = number
-    for (let i = KEY_BYTES - 1; i >= KEY_BYTES - 12; i--) {
-      this.#keyBytes[i] = 48 + (rest % 10)
-      rest = Math.floor(rest / 10)
+    // Three digits a division: the store is what is measured.
+    for (let i = KEY_BYTES - 1; i >= KEY_BYTES - 12; i -= 3) {
+      const digits = rest % 1000
+      rest = (rest - digits) / 1000
+      this.#keyBytes[i] = 48 + (digits % 10)
+      this.#keyBytes[i - 1] = 48 + (((digits / 10) | 0) % 10)
+      this.#keyBytes[i - 2] = 48 + ((digits / 100) | 0)
     }
     const placement = Math.imul(number, 0x9e3779b1) >>> 18
     this.#key.set(this.#keyBytes, this.#keyView, 0, KEY_BYTES, placement)
@@ -123,7 +128,22 @@ export function run(options: { keys: number }): Result[] {
     (100 * mixed.freeBytes) / (mixed.freeBytes + mixed.usedBytes),
     '%'
   )
-  return [...results, ...stalls(keys)]
+  return [...results, ...cached(keys), ...stalls(keys)]
+}
+
+/** As many keys as a processor keeps near: what the store itself costs, where the others also show what memory does. */
+function cached(operations: number): Result[] {
+  const load = new Workload()
+  const random = new Random(5)
+  for (let i = 0; i < CACHED_KEYS; i++) load.set(i, VALUE_BYTES)
+  const measure = (name: string, operate: () => unknown): Result => {
+    throughput(operations, operate)
+    return { name, value: throughput(operations, operate), unit: 'op/s' }
+  }
+  return [
+    measure(`GET random of ${CACHED_KEYS}`, () => load.get(random.below(CACHED_KEYS))),
+    measure(`SET random of ${CACHED_KEYS}`, () => load.set(random.below(CACHED_KEYS), VALUE_BYTES))
+  ]
 }
 
 function throughput(operations: number, operate: (i: number) => unknown): number {

@@ -143,7 +143,7 @@ export class Copies {
     const entry = new Entry()
     while (reader.remaining > 0) {
       if (isNoteEntry(reader)) {
-        this.#takeNote(peer, reader)
+        this.#takeNote(peer, reader, entry)
         continue
       }
       readEntry(reader, entry, raw)
@@ -270,12 +270,26 @@ export class Copies {
     this.write(state, encodeArguments([EVICT, key]))
   }
 
-  #takeNote(peer: Peer, reader: ByteReader): void {
-    const note = readNoteEntry(reader)
+  /**
+   * A note of a write that is not taken must not be taken either: this copy would answer for a write that it has not.
+   * It lies right before or behind its write, so it is taken where the copy is as far as the primary was there.
+   */
+  #takeNote(peer: Peer, reader: ByteReader, entry: Entry): void {
+    const note = readNoteEntry(reader, entry)
     const { buckets, table } = this.#cluster
-    const state = buckets[note.hash & table.mask]
-    if (state?.source !== peer.name || state.role === 'primary') return
-    ;(state.notes ??= new OnceNotes()).add(note)
+    const bucket = note.hash & table.mask
+    const state = buckets[bucket]
+    if (state !== undefined && this.#isAsFar(state, peer, entry)) {
+      ;(state.notes ??= new OnceNotes()).add(note)
+    } else if (entry.mask <= table.mask) this.#correct(peer, bucket)
+  }
+
+  #isAsFar(state: BucketState, peer: Peer, { mask, epoch, seq }: Entry): boolean {
+    if (state.source !== peer.name) return false
+    if (state.role === 'incoming') return true
+    if (state.role !== 'backup' || epoch !== state.epoch) return false
+    if (state.shared !== undefined) return seq === state.shared.seq
+    return mask === this.#cluster.table.mask && seq === state.seq
   }
 
   /** Whether this copy takes a write of that number from that node. */
@@ -358,7 +372,7 @@ export class Copies {
     const entry = new Entry()
     while (reader.remaining > 0) {
       if (isNoteEntry(reader)) {
-        readNoteEntry(reader)
+        readNoteEntry(reader, entry)
         continue
       }
       readEntry(reader, entry, raw)
@@ -402,14 +416,17 @@ function writeEntry(w: ByteWriter, state: BucketState, version: number, raw: Spa
   else w.span(raw)
 }
 
-/** In the place of the mask: not a write but a note about the one before. */
+/** In the place of the mask: not a write but a note about the next one, or the one before. */
 const NOTE = 0xfffe
 const ENTRY_HEAD_BYTES = 4
 
-/** u16 bucket, u16 0xfffe, the note. */
+/** u16 bucket, u16 0xfffe, then as of a write: u16 mask, varint epoch, varint seq; the note. */
 function writeNoteEntry(w: ByteWriter, state: BucketState, note: Note): void {
   w.u16(state.id)
   w.u16(NOTE)
+  w.u16(state.mask)
+  w.varint(state.epoch)
+  w.varint(state.seq)
   writeNote(w, note)
 }
 
@@ -418,8 +435,12 @@ function isNoteEntry(r: ByteReader): boolean {
   return (r.bytes[r.offset + 2] | (r.bytes[r.offset + 3] << 8)) === NOTE
 }
 
-function readNoteEntry(r: ByteReader): Note {
-  r.skip(ENTRY_HEAD_BYTES)
+function readNoteEntry(r: ByteReader, entry: Entry): Note {
+  entry.bucket = r.u16()
+  r.u16()
+  entry.mask = r.u16()
+  entry.epoch = r.varint()
+  entry.seq = r.varint()
   return readNote(r)
 }
 

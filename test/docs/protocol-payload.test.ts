@@ -22,14 +22,17 @@ function readBatch(payload: Uint8Array): string[] {
   const r = ByteReader.over(payload)
   const entries: string[] = []
   while (r.remaining > 0) {
-    const [bucket, mask] = [r.u16(), r.u16()]
-    if (mask === 0xfffe) {
+    const [bucket, first] = [r.u16(), r.u16()]
+    const isNote = first === 0xfffe
+    const mask = isNote ? r.u16() : first
+    expect(bucket).toBeLessThanOrEqual(mask)
+    const [epoch, seq] = [r.varint(), r.varint()]
+    expect(epoch).toBeGreaterThan(0)
+    if (isNote) {
       entries.push(`noted ${Buffer.from(readNote(r).reply).toString()}`)
       continue
     }
-    expect(bucket).toBeLessThanOrEqual(mask)
-    const [epoch, seq, version] = [r.varint(), r.varint(), r.f64()]
-    expect(Math.min(epoch, seq, version)).toBeGreaterThan(0)
+    expect(Math.min(seq, r.f64())).toBeGreaterThan(0)
     entries.push(text(r, r.varint()))
   }
   return entries
