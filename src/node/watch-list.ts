@@ -8,7 +8,7 @@
  * its author every member it knows of; the author waits for those too. A node that nobody knew of
  * at that moment gets its first bucket later, from one that knows the watch, and hears of it before.
  */
-import type { NodeName } from '../core/ids.js'
+import { NOBODY, type NodeName } from '../core/ids.js'
 import type { Message } from '../wire/peer/message.js'
 import type { Watch } from '../wire/peer/watch.js'
 import type { Cluster } from './cluster.js'
@@ -168,9 +168,17 @@ export class WatchList {
     for (const { name, state } of members.all()) {
       if (name === config.name || state === 'left') continue
       const peer = peers.get(name)
-      if (peer?.isOpen === true && this.#knownTo(peer) < version) return false
+      const isOpen = peer?.isOpen === true
+      if (isOpen ? this.#knownTo(peer) < version : this.#isPrimary(name)) return false
     }
     return true
+  }
+
+  /** One that cannot be heard may live and write what nobody here is told of, until others have its buckets. */
+  #isPrimary(name: NodeName): boolean {
+    const { table } = this.#cluster
+    const index = table.indexOf(name)
+    return index !== NOBODY && table.primariesOf(index) > 0
   }
 
   /** Whether anybody at all watches the key, as far as this node has heard. */
