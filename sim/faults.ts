@@ -122,8 +122,6 @@ export class FaultPlan {
   /** A newcomer whose every address has left knows nobody: whoever runs it starts it again with others. */
   #startAgain(): void {
     const simulation = this.#simulation
-    const isIn = ({ node }: { node?: DrivenNode | undefined }): boolean =>
-      (node?.inspect().voters?.version ?? 1) > 0
     const running = simulation.hosts.filter(({ node }) => node !== undefined)
     const names = running.filter((host) => isIn(host) && !host.leaving).map(({ name }) => name)
     if (names.length === 0) return
@@ -176,8 +174,11 @@ export class FaultPlan {
     const simulation = this.#simulation
     const { staying } = simulation
     if (staying.length <= Math.max(2, this.#options.nodesMin)) return true
+    const name = this.#random.pick(staying)
+    // The last one that is in would take the cluster with it: those who wait to get in would find nobody.
+    if (!staying.some((other) => other !== name && isIn(simulation.host(other)))) return true
     this.leaves++
-    simulation.leave(this.#random.pick(staying))
+    simulation.leave(name)
     return true
   }
 
@@ -396,6 +397,11 @@ export class FaultPlan {
     if (!this.#restarts.delete(name)) return
     this.#simulation.start(name, this.#drawJoin())
   }
+}
+
+/** Whether a node is part of the cluster, as far as it knows. */
+function isIn({ node }: { readonly node?: DrivenNode | undefined }): boolean {
+  return node !== undefined && (node.inspect().voters?.version ?? 1) > 0
 }
 
 type Voters = ClusterView['nodes'][number]['voters']
