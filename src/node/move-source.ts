@@ -194,7 +194,8 @@ export class MoveSource {
   /** Sends the next batches of a copy, as far as the window allows. */
   pump(): void {
     const out = this.#outgoing
-    if (out?.stage !== 'copy' || out.cursor === undefined) return
+    // What is sent to one that is gone goes nowhere, and nobody waits for it: it must not look as if it had come.
+    if (out?.stage !== 'copy' || out.cursor === undefined || !out.peer.isOpen) return
     const { config, peers, now } = this.#cluster
     for (let batch = 0; batch < BATCHES_A_TURN && !out.cursor.done; batch++) {
       // Other writes to the same node may fill the window by themselves: one batch always travels.
@@ -225,7 +226,7 @@ export class MoveSource {
     this.pump()
     const out = this.#outgoing
     if (out === undefined) return
-    if (this.#isWaived(out)) {
+    if (!out.deciding && (!out.peer.isOpen || this.#isWaived(out))) {
       this.#cancel(out, `${out.peer.name} acknowledges nothing`, true)
       return
     }

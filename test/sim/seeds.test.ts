@@ -73,6 +73,8 @@ const KEPT: readonly (readonly [number, RunOptions])[] = [
   [50_021, { minutes: 0.5, restMs: 40_000 }],
   [61_022, { minutes: 0.4, restMs: 8000 }],
   [80_108, { minutes: 0.4 }],
+  [3_211_346_548, { minutes: 0.5, policy: 'majority', nodes: 5 }],
+  [3_211_346_605, { minutes: 0.5, policy: 'majority', nodes: 5, restMs: 8000 }],
   [1_739_890_567, { minutes: 0.5, policy: 'majority', nodes: 5 }],
   [335_266_088, { minutes: 0.5, policy: 'majority', nodes: 5 }],
   [335_266_117, { minutes: 0.5, policy: 'majority', nodes: 5 }]
