@@ -10,7 +10,8 @@ export interface Clock {
 /** It is cut to whole milliseconds; rather a little ahead than behind those who read the same clock finer. */
 const CUT_MS = 1
 
-export function createClock(startMs: number = Date.now() + CUT_MS): Clock {
-  const offsetMs = startMs - performance.now()
+/** `startMs`: what the wall clock says now. */
+export function createClock(startMs: number = Date.now()): Clock {
+  const offsetMs = startMs + CUT_MS - performance.now()
   return { now: () => Math.floor(offsetMs + performance.now()) }
 }
