@@ -2,12 +2,12 @@
  * COMMAND DOCS of a real Redis and ours: the texts are ours, the facts are the same. Compared are the version that had a
  * command first, its group, whether it is deprecated, and its arguments without their names: those are ours as well.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { COMMAND_SPECS } from '../../src/commands/command-specs.js'
 import { latin1Bytes } from '../../src/core/bytes.js'
 import { ReplyParser } from '../../src/wire/resp/reply-parser.js'
 import { ClusterDoor } from './cluster-door.js'
-import { Connection, findRedisServer, RedisServer } from './redis-server.js'
+import { Connection, findRedisServer, useRedisServer } from './redis-server.js'
 
 type Fields = ReadonlyMap<string, unknown>
 
@@ -33,13 +33,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
 }
 
 const path = findRedisServer()
-let server: RedisServer | undefined
-
-beforeAll(async () => {
-  if (path !== undefined) server = await RedisServer.start(path)
-}, 150_000)
-
-afterAll(async () => server?.stop())
+const server = useRedisServer(path)
 
 function parse(reply: string): ReadonlyMap<string, Fields> {
   let value: unknown
@@ -88,8 +82,7 @@ function factsOf(docs: Iterable<readonly [string, Fields]>): Record<string, unkn
 
 describe.skipIf(path === undefined)('COMMAND DOCS', () => {
   it('says the same of every command that both know', async () => {
-    if (server === undefined) throw new Error('Redis was not started')
-    const connection = await Connection.open(server.port)
+    const connection = await Connection.open(server().port)
     await connection.send(['HELLO', '3'])
     const theirs = flatten(parse(await connection.send(['COMMAND', 'DOCS'])))
     connection.close()

@@ -11,9 +11,9 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ClusterDoor, type RawClient } from './cluster-door.js'
-import { findRedisServer, RedisServer } from './redis-server.js'
+import { findRedisServer, useRedisServer } from './redis-server.js'
 import { splitWords } from './words.js'
 
 const FOLDER = new URL('./conversations/', import.meta.url)
@@ -23,13 +23,7 @@ const QUIET_MS = 25
 const LATE_MS_MAX = 1000
 const CLIENTS = 4
 const path = findRedisServer()
-let server: RedisServer | undefined
-
-beforeAll(async () => {
-  if (path !== undefined) server = await RedisServer.start(path)
-}, 150_000)
-
-afterAll(async () => server?.stop())
+const server = useRedisServer(path)
 
 function encode(args: readonly string[]): Buffer {
   const parts = args.map((text) => `$${text.length}\r\n${text}\r\n`)
@@ -78,9 +72,8 @@ describe.skipIf(path === undefined)(
     it.each(scripts.flatMap((name) => [2, 3].map((protocol) => [name, protocol] as const)))(
       '%s in RESP%i',
       async (name, protocol) => {
-        if (server === undefined) throw new Error('Redis was not started')
         const door = new ClusterDoor('a', 'b', 'c')
-        const { port } = server
+        const { port } = server()
         const ours = Array.from({ length: CLIENTS }, (_, i) => door.client(door.nodes[i % 3]))
         const theirs = Array.from({ length: CLIENTS }, () => new RedisClient(port))
         const ids: [string, string][] = []

@@ -3,23 +3,17 @@
  * replies. What is between the nodes is virtual; what goes over the door is every byte.
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { latin1Bytes } from '../../src/core/bytes.js'
 import { ReplyParser } from '../../src/wire/resp/reply-parser.js'
 import type { ReplyValue } from '../../src/wire/resp/reply-value.js'
 import { ClusterDoor } from './cluster-door.js'
-import { Connection, findRedisServer, RedisServer } from './redis-server.js'
+import { Connection, findRedisServer, useRedisServer } from './redis-server.js'
 import { readScript, type Comparison } from './script.js'
 
 const FOLDER = new URL('./scripts/', import.meta.url)
 const path = findRedisServer()
-let server: RedisServer | undefined
-
-beforeAll(async () => {
-  if (path !== undefined) server = await RedisServer.start(path)
-}, 150_000)
-
-afterAll(async () => server?.stop())
+const server = useRedisServer(path)
 
 function parse(reply: string): ReplyValue {
   let value: ReplyValue = null
@@ -48,8 +42,7 @@ describe.skipIf(path === undefined)('one node of three and Redis answer alike', 
   it.each(scripts.flatMap((name) => [2, 3].map((protocol) => [name, protocol] as const)))(
     '%s in RESP%i',
     async (name, protocol) => {
-      if (server === undefined) throw new Error('Redis was not started')
-      const theirs = await Connection.open(server.port)
+      const theirs = await Connection.open(server().port)
       const ours = new ClusterDoor('a', 'b', 'c').client()
       const differences: string[] = []
       const hello = ['HELLO', String(protocol)]

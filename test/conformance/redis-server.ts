@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
 import { ReplyParser } from '../../src/wire/resp/reply-parser.js'
 
 const PATH = '/usr/bin/redis-server'
@@ -19,6 +20,19 @@ export function findRedisServer(): string | undefined {
   if (existsSync(PATH)) return PATH
   if (process.env['CI'] === 'true') throw new Error(`${PATH} is missing and cannot be installed`)
   return undefined
+}
+
+/** One for all tests of a file; what it returns throws until it runs. */
+export function useRedisServer(path: string | undefined): () => RedisServer {
+  let server: RedisServer | undefined
+  beforeAll(async () => {
+    if (path !== undefined) server = await RedisServer.start(path)
+  }, 150_000)
+  afterAll(async () => server?.stop())
+  return () => {
+    if (server === undefined) throw new Error('Redis was not started')
+    return server
+  }
 }
 
 export class RedisServer {

@@ -1,22 +1,11 @@
 /** Which bucket or arc a key is in, which nodes hold it, and what it looks like. Keys and values are text and nothing else. */
 import { signal } from '@preact/signals'
+import type { FoundKey } from '../../src/server/live/protocol.js'
 import { formatBucket } from './format.js'
 import { found, rows, token } from './model.js'
 import { post } from './source.js'
 
-interface Found {
-  readonly key: string
-  /** Of a ring, the arc. */
-  readonly bucket: number
-  readonly position?: number
-  readonly primary: string | null
-  readonly backups: readonly string[]
-  readonly type: string | null
-  readonly ttlMs?: number | null
-  readonly preview?: readonly string[]
-}
-
-const result = signal<Found | undefined>(undefined)
+const result = signal<FoundKey | undefined>(undefined)
 const problem = signal('')
 
 export function KeyLookup() {
@@ -51,7 +40,7 @@ export function KeyLookup() {
   )
 }
 
-function Result({ bucket, position, primary, backups, type, ttlMs, preview = [] }: Found) {
+function Result({ bucket, position, primary, backups, type, ttlMs, preview = [] }: FoundKey) {
   const place = position ?? `#${formatBucket(bucket, rows.value.length)}`
   return (
     <div class="result" aria-live="polite">
@@ -74,7 +63,7 @@ function Result({ bucket, position, primary, backups, type, ttlMs, preview = [] 
 async function look(key: string): Promise<void> {
   problem.value = ''
   try {
-    const answer = (await post('/api/key', { key })) as Found
+    const answer = (await post('/api/key', { key })) as FoundKey
     result.value = answer
     found.value = answer.bucket
   } catch (error) {

@@ -10,6 +10,7 @@ import type { NodeAccess } from '../../runtime/access.js'
 import type { LocalClient } from '../../runtime/local-clients.js'
 import type { RingAccess } from '../../runtime/ring-node.js'
 import { RespError, type ReplyValue } from '../../wire/resp/reply-value.js'
+import type { FoundKey } from '../live/protocol.js'
 import { refuse } from './context.js'
 
 const KEY_BYTES_MAX = 4096
@@ -17,26 +18,13 @@ const KEY_BYTES_MAX = 4096
 const PREVIEW_BYTES = 400
 const PREVIEW_MEMBERS = 12
 
-interface FoundKey {
-  /** Of a ring, the arc. */
-  readonly bucket: number
-  /** On a ring only. */
-  readonly position?: number
-  readonly primary: string | null
-  readonly backups: readonly string[]
-  /** Null: there is no such key. */
-  readonly type: string | null
-  readonly ttlMs?: number | null
-  readonly preview?: readonly string[]
-}
-
 /** Too few nodes answered. */
 class Unanswered extends Error {}
 
 /** Where everything takes a permission already. */
 export function addKeyLookup(
   app: FastifyInstance,
-  find: (key: Uint8Array) => Promise<FoundKey>
+  find: (key: Uint8Array) => Promise<Omit<FoundKey, 'key'>>
 ): void {
   app.post<{ Body: unknown }>('/api/key', async (request, reply) => {
     const { body } = request
@@ -55,7 +43,10 @@ export function addKeyLookup(
 }
 
 /** In the cluster that this node of it knows, whichever node has the key. */
-export async function findInBuckets(node: NodeAccess, bytes: Uint8Array): Promise<FoundKey> {
+export async function findInBuckets(
+  node: NodeAccess,
+  bytes: Uint8Array
+): Promise<Omit<FoundKey, 'key'>> {
   const place = node.perform(({ config, table }) => {
     const bucket = bucketOf(placementHash(config.hash).hash(bytes, 0, bytes.length), table.mask)
     return { bucket, ...table.row(bucket) }
@@ -76,7 +67,10 @@ export async function findInBuckets(node: NodeAccess, bytes: Uint8Array): Promis
 }
 
 /** By the positions of now, and with as many replicas as records have that do not say otherwise. */
-export async function findInRing(node: RingAccess, bytes: Uint8Array): Promise<FoundKey> {
+export async function findInRing(
+  node: RingAccess,
+  bytes: Uint8Array
+): Promise<Omit<FoundKey, 'key'>> {
   const { ring, buckets: arcs } = node.status()
   const position = positionOfKey(bytes)
   const members = ring.nodes.map(({ name, positions }) => ({ name, positions, zone: '' }))

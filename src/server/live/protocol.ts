@@ -41,3 +41,18 @@ export interface LiveEvents {
   /** New ones, or known ones that count on. */
   readonly entries: readonly JournalEntry[]
 }
+
+/** What `/api/key` answers. */
+export interface FoundKey {
+  readonly key: string
+  /** Of a ring, the arc. */
+  readonly bucket: number
+  /** On a ring only. */
+  readonly position?: number
+  readonly primary: string | null
+  readonly backups: readonly string[]
+  /** Null: there is no such key. */
+  readonly type: string | null
+  readonly ttlMs?: number | null
+  readonly preview?: readonly string[]
+}
