@@ -73,7 +73,8 @@ export class Network {
       return
     }
     this.#carry(link, envelope)
-    if (quality.duplication > 0 && random.chance(quality.duplication)) this.#carry(link, envelope)
+    const isDoubled = quality.duplication > 0 && random.chance(quality.duplication)
+    if (isDoubled) this.#carry(link, envelope.slice())
   }
 
   /** Changes what the link from one to the other is like. */

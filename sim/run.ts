@@ -38,7 +38,7 @@ import {
   type SeedOutcome
 } from './outcome.js'
 import { awaitRest } from './rest.js'
-import { runSeeds, type SeedsOptions } from './seeds.js'
+import { nodesOf, runSeeds, type Range, type SeedsOptions } from './seeds.js'
 import { Simulation, type ClusterConfig } from './simulator.js'
 import { Workload, type WorkloadOptions } from './workload.js'
 
@@ -345,7 +345,7 @@ export function runSeed(seed: number, options: RunOptions = {}): Outcome {
 }
 
 export interface SimulateOptions extends SeedsOptions {
-  readonly nodes: number
+  readonly nodes: Range
   readonly minutes: number
   readonly policy: Policy
   readonly faults: FaultClass
@@ -359,7 +359,8 @@ export function runSimulation(options: SimulateOptions): number {
   return runSeeds(options, {
     run: (seed) => {
       const traced = trace ? { onLine } : {}
-      const outcome = runSeed(seed, { nodes, minutes, policy, faults, ...traced })
+      const size = nodesOf(nodes, seed)
+      const outcome = runSeed(seed, { nodes: size, minutes, policy, faults, ...traced })
       outages = addOutages(outages, outcome.statistics.outages)
       return outcome
     },

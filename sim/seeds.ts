@@ -13,6 +13,16 @@ export interface SeedsOptions {
   readonly onProgress?: (done: number, label: string) => void
 }
 
+export interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/** How many nodes a seed begins with: as many seeds with each number of the range. */
+export function nodesOf({ from, to }: Range, seed: number): number {
+  return from + (seed % (to - from + 1))
+}
+
 export interface SeedRunner<S extends RunStatistics> {
   run(seed: number): SeedOutcome<S>
   /** What is counted besides, for the line of a seed. */

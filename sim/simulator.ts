@@ -39,6 +39,7 @@ const LINGER_MS = 500
 const RETIRE_MS_MAX = 20_000
 /** More than this in one virtual second is a storm that feeds itself. */
 const EVENTS_PER_SECOND_MAX = 400_000
+const POISON = 0xa5
 
 export class Simulation {
   readonly queue = new EventQueue()
@@ -249,7 +250,7 @@ export class Simulation {
   #outboxOf(host: Host): Outbox {
     const { life } = host
     return {
-      send: (address, envelope) => this.network.send(host.name, address, envelope),
+      send: (address, envelope) => this.network.send(host.name, address, envelope.slice()),
       output: (session, bytes) => host.connections.get(session)?.output(bytes),
       hangUp: (session) => host.connections.get(session)?.hangUp(),
       event: (event) => {
@@ -280,7 +281,11 @@ export class Simulation {
     const host = this.#hosts.get(to)
     if (host?.node === undefined) return
     this.trace.add(this.now, to, `< ${from}`, envelope)
-    host.input((node, now) => node.receive(envelope, now))
+    host.input((node, now) => {
+      node.receive(envelope, now)
+      // A real driver uses the memory again: whatever was kept of it would be seen to change.
+      envelope.fill(POISON)
+    })
   }
 }
 

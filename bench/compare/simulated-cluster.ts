@@ -38,7 +38,7 @@ export class SimulatedCluster {
         send: (to, envelope) => {
           this.#messages++
           this.#bytes += envelope.length
-          this.#inFlight.push({ to, envelope })
+          this.#inFlight.push({ to, envelope: envelope.slice() })
         },
         output: () => undefined,
         hangUp: () => undefined,

@@ -47,7 +47,7 @@ class Wires {
     const own = { name: nodeName(name), address: name, life: 1, seed: name.length, join }
     const config: NodeConfig = { ...NODE_DEFAULTS, ...own, buckets: BUCKETS, splitAt: 0 }
     const node = new Node(config, {
-      send: (to, envelope) => this.#inFlight.push({ to, envelope }),
+      send: (to, envelope) => this.#inFlight.push({ to, envelope: envelope.slice() }),
       output: (_, bytes) => {
         this.repliedBytes += bytes.length
       },

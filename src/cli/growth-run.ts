@@ -19,7 +19,8 @@ import {
 } from './balance-report.js'
 import { EXIT, type Output } from './command.js'
 import { Progress } from './progress.js'
-import type { Range, SimulateValues } from './simulate-options.js'
+import type { Range } from '../../sim/seeds.js'
+import type { SimulateValues } from './simulate-options.js'
 
 /** Pictures wider than this do not fit a terminal; `--picture` draws a few more. */
 const PICTURE_NODES_USUAL = 8

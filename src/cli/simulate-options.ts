@@ -6,6 +6,7 @@ import type { RuleSet } from '../core/placement/rule.js'
 import { MAX_COPIES } from '../core/table.js'
 import { DAY_NAMES, DAYS_DRAWN, ELASTIC_SETTINGS } from '../../sim/elastic/report.js'
 import { FAULT_CLASSES } from '../../sim/faults.js'
+import type { Range } from '../../sim/seeds.js'
 import {
   choice,
   flag,
@@ -26,14 +27,10 @@ const NODES_MAX = 256
 const SPLIT_AT_MAX = 1024
 const SEEDS_MAX = 1_000_000
 /** Of a simulated cluster with all its messages; the rules alone go further. */
+const CLUSTER_NODES_MIN = 2
 const CLUSTER_NODES_MAX = 32
 const MINUTES_MAX = 1440
 const ZONE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
-
-export interface Range {
-  readonly from: number
-  readonly to: number
-}
 
 const COMMON = {
   seed: optionalInteger('what all chance is drawn from; drawn itself and printed if not given', {
@@ -44,7 +41,7 @@ const COMMON = {
 
 const CLUSTER = {
   seeds: integer('how many seeds to run, from --seed on', 1, { min: 1, max: SEEDS_MAX }),
-  nodes: integer('nodes at the beginning', 5, { min: 2, max: CLUSTER_NODES_MAX }),
+  nodes: sizes('nodes at the beginning; with A..B each seed has its own number of them'),
   minutes: positive('how long things go wrong, in simulated time', 0.5, MINUTES_MAX),
   faults: choice('what goes wrong', 'all', FAULT_CLASSES),
   policy: choice('who may decide', 'majority', ['majority', 'available', 'auto']),
@@ -125,6 +122,28 @@ function range(help: string): Option<Range | undefined> {
     return { value: { from, to } }
   }
   return { kind: 'value', help, placeholder: 'A..B', initial: undefined, shown: '', parse }
+}
+
+/** How many nodes a simulated cluster begins with: one number, or from how many to how many. */
+function sizes(help: string): Option<Range> {
+  const parse = (text: string): Parsed<Range> => {
+    const ends = text.split('..').map(readInteger)
+    const [from, to] = [ends[0], ends.at(-1)]
+    const isRange = from !== undefined && to !== undefined && ends.length <= 2 && from <= to
+    if (!isRange || from < CLUSTER_NODES_MIN || to > CLUSTER_NODES_MAX) {
+      const limits = `from ${CLUSTER_NODES_MIN} to ${CLUSTER_NODES_MAX}`
+      return { problem: `must be a whole number ${limits}, or two such as 3..6` }
+    }
+    return { value: { from, to } }
+  }
+  return {
+    kind: 'value',
+    help,
+    placeholder: 'N|A..B',
+    initial: { from: 5, to: 5 },
+    shown: '5',
+    parse
+  }
 }
 
 function buckets(help: string): Option<number> {

@@ -5,7 +5,7 @@
 import type { NodeName } from '../core/ids.js'
 
 export interface Outbox {
-  /** Send to another node. The driver may lose it, but not change it. */
+  /** Send to another node. The driver may lose it, but not change it. Valid only during the call: write or copy it. */
   send(address: string, envelope: Uint8Array): void
   /** Reply bytes for a client. Valid only during the call: write or copy them. */
   output(session: number, bytes: Uint8Array): void

@@ -20,7 +20,7 @@ function end(name: string, life: number): { peers: Peers; out: Uint8Array[]; hea
   const heard: Message[] = []
   const ignore = (): void => undefined
   const outbox = {
-    send: (_: string, envelope: Uint8Array) => out.push(envelope),
+    send: (_: string, envelope: Uint8Array) => out.push(envelope.slice()),
     output: ignore,
     hangUp: ignore,
     event: ignore

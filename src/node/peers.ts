@@ -5,6 +5,7 @@
  */
 import { ByteReader, ByteWriter, FormatError } from '../core/bytes.js'
 import { isNodeName, type NodeName } from '../core/ids.js'
+import { FrameMemory } from '../core/replication/frame-memory.js'
 import { Stream } from '../core/replication/stream.js'
 import {
   decodeEnvelopeHead,
@@ -70,11 +71,16 @@ export class Peer {
   /** Frames with writes that it did not take, by bucket. */
   readonly #refused = new Map<number, { readonly from: number; readonly to: number }>()
 
-  constructor(name: NodeName, address: string, options: { now: number; retransmitMs: number }) {
+  constructor(
+    name: NodeName,
+    address: string,
+    options: { now: number; retransmitMs: number; memory: FrameMemory }
+  ) {
     this.name = name
     this.address = address
     this.lastHeardMs = options.now
-    this.stream = new Stream({ retransmitMs: options.retransmitMs, envelopeBytes: ENVELOPE_BYTES })
+    const { retransmitMs, memory } = options
+    this.stream = new Stream({ retransmitMs, envelopeBytes: ENVELOPE_BYTES, memory })
   }
 
   /** Whether it can be told something. */
@@ -160,6 +166,7 @@ export interface PeerHandlers {
 
 /** What it asks of the driver. */
 export interface PeersOutbox {
+  /** The envelope is valid only during the call. */
   send(address: string, envelope: Uint8Array): void
   event(event: { kind: 'peerError'; node: string; reason: string }): void
 }
@@ -173,6 +180,7 @@ export type PeersConfig = Pick<
 export class Peers {
   readonly #config: PeersConfig
   readonly #outbox: PeersOutbox
+  readonly #memory = new FrameMemory()
   readonly #handlers: PeerHandlers
   readonly #byName = new Map<NodeName, Peer>()
   /** All but those that have left and are silent: over the years these may be many, and every turn looks at all. */
@@ -200,8 +208,8 @@ export class Peers {
   ensure(name: NodeName, address: string, now: number): Peer {
     let peer = this.#byName.get(name)
     if (peer === undefined) {
-      const retransmitMs = this.#config.retransmitMs
-      peer = new Peer(name, address, { now, retransmitMs })
+      const { retransmitMs } = this.#config
+      peer = new Peer(name, address, { now, retransmitMs, memory: this.#memory })
       this.#byName.set(name, peer)
       this.#near.add(peer)
       this.#introduce(address)
@@ -232,7 +240,8 @@ export class Peers {
       if (!peer.isOpen || peer.left || peer.stream.peerLife === 0) continue
       if (message.kind === 'beat' && this.isStalled(peer, now)) continue
       this.#closeBatch(peer, now)
-      frame ??= this.#encode(message)
+      // The batch of the next one is encoded in the same place.
+      frame ??= this.#encode(message).slice()
       peer.stream.push(frame, now)
     }
   }
@@ -373,7 +382,7 @@ export class Peers {
   /** What was meant for it is not kept for ever; should it come back after all, it asks for what it lacks. */
   #blank({ stream }: Peer): void {
     if (stream.unackedBytes <= (stream.sent - stream.acked) * NOTHING_BYTES) return
-    stream.blank(this.#encode({ kind: 'nothing' }))
+    stream.blank(this.#encode({ kind: 'nothing' }).slice())
   }
 
   /** When something has to be sent again, or acknowledged. */
@@ -451,23 +460,23 @@ export class Peers {
   #closeBatch(peer: Peer, now: number): void {
     if (peer.batch.length === 0) return
     const { batch } = peer
-    // Encoding copies it.
     const payload = batch.bytes.subarray(0, batch.length)
     const frame = this.#encode({ kind: 'batch', payload })
     batch.reset()
     peer.stream.push(frame, now)
   }
 
+  /** Valid until the next one. */
   #encode(message: Message): Uint8Array {
     this.#writer.reset()
     encodeMessage(message, this.#writer)
-    return this.#writer.copy()
+    return this.#writer.written()
   }
 
   #introduce(address: string): void {
     this.#writer.reset()
     this.#writeHead({ toLife: 0, sent: 0, total: 0, acked: 0 })
-    this.#outbox.send(address, this.#writer.copy())
+    this.#outbox.send(address, this.#writer.written())
   }
 
   #post(peer: Peer, part: { sent: number; frames: Uint8Array[] }): void {
@@ -484,7 +493,7 @@ export class Peers {
       writer.varint(frame.length)
       writer.raw(frame)
     }
-    this.#outbox.send(peer.address, writer.copy())
+    this.#outbox.send(peer.address, writer.written())
   }
 
   #writeHead(head: { toLife: number; sent: number; total: number; acked: number }): void {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { latin1Bytes, latin1String } from '../core/bytes.js'
 import { nodeName } from '../core/ids.js'
+import { FrameMemory } from '../core/replication/frame-memory.js'
 import { Peer } from './peers.js'
 import { Segment, Session, Slot } from './session.js'
 
 function peer(name: string): Peer {
-  const made = new Peer(nodeName(name), name, { now: 0, retransmitMs: 0 })
+  const made = new Peer(nodeName(name), name, { now: 0, retransmitMs: 0, memory: new FrameMemory() })
   made.stream.restart(1)
   return made
 }

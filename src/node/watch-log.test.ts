@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { nodeName } from '../core/ids.js'
 import type { WatchEvent } from '../wire/peer/watch.js'
+import { FrameMemory } from '../core/replication/frame-memory.js'
 import { Peer } from './peers.js'
 import { EventLog, LOG_EVENTS_MAX, type PeerGate, type Teller } from './watch-log.js'
 
 const FRAME = new Uint8Array(1)
 
 function peerNamed(name: string): Peer {
-  return new Peer(nodeName(name), name, { now: 0, retransmitMs: 100 })
+  return new Peer(nodeName(name), name, { now: 0, retransmitMs: 100, memory: new FrameMemory() })
 }
 
 function gateOf(peer: Peer): PeerGate {

@@ -19,6 +19,7 @@ import type { Clock } from './clock.js'
 import { frameHead, FRAME_HEAD_BYTES } from './frames.js'
 import { createNonce, isProof, prove } from './handshake.js'
 import type { Log } from './log.js'
+import { Outgoing, TurnOutput } from './turn-output.js'
 
 export interface LinksOptions {
   readonly name: string
@@ -41,8 +42,8 @@ const SILENCE_MS_MAX = 5000
 const IDLE_MS_MAX = 60_000
 /** More than a stream may owe and one envelope: beyond it the other end does not read. */
 const QUEUED_BYTES_MAX = 256 * 1024 * 1024
-/** Small envelopes of a turn are put into one write. */
-const GATHER_BYTES_MAX = 64 * 1024
+/** Of what is said while there is no link, more is not kept. */
+const LATEST_BYTES_MAX = 64 * 1024
 const LINKS_MAX = 1024
 /** How long the other end may take to read the rest. */
 const CLOSE_MS_MAX = 500
@@ -60,8 +61,8 @@ class Link {
   attempts = 0
   /** What was said last while there was no link: greetings, mostly, which nobody sends again. */
   latest: Uint8Array | undefined
-  queue: Uint8Array[] = []
-  queuedBytes = 0
+  /** While it is up. */
+  outgoing: Outgoing | undefined
   usedMs: number
   /** Since when it has said something and heard nothing; 0: not. */
   unheardSinceMs = 0
@@ -76,7 +77,9 @@ export class Links {
   readonly #options: LinksOptions
   readonly #links = new Map<string, Link>()
   readonly #nonces = new Set<string>()
-  #dirty: Link[] = []
+  /** What is said in one turn is put into one write a link. */
+  readonly #output = new TurnOutput(() => undefined)
+  readonly #head = new Uint8Array(FRAME_HEAD_BYTES)
   #closed = false
 
   constructor(options: LinksOptions) {
@@ -88,7 +91,7 @@ export class Links {
     return this.#nonces.has(nonce)
   }
 
-  /** The bytes must not change afterwards. */
+  /** Takes a copy of the envelope. */
   send(address: string, envelope: Uint8Array): void {
     const now = this.#options.clock.now()
     let link = this.#links.get(address)
@@ -99,39 +102,16 @@ export class Links {
     }
     link.usedMs = now
     if (link.state !== 'up') {
-      if (envelope.length <= GATHER_BYTES_MAX) link.latest = envelope
+      if (envelope.length <= LATEST_BYTES_MAX) link.latest = envelope.slice()
       if (link.state === 'down' && now >= link.notBeforeMs) this.#open(link)
       return
     }
-    this.#enqueue(link, envelope)
+    this.#put(link, envelope)
   }
 
   /** Writes what was said in this turn, one write a link. */
   flush(): void {
-    if (this.#dirty.length === 0) return
-    const dirty = this.#dirty
-    this.#dirty = []
-    const now = this.#options.clock.now()
-    for (const link of dirty) {
-      const { socket, queue, queuedBytes } = link
-      link.queue = []
-      link.queuedBytes = 0
-      if (socket === undefined || link.state !== 'up' || queue.length === 0) continue
-      if (socket.writableLength + queuedBytes > QUEUED_BYTES_MAX) {
-        this.#options.log.limited(`full ${link.address}`, 'a node does not take what it is sent', {
-          address: link.address
-        })
-        socket.destroy()
-        continue
-      }
-      if (queuedBytes <= GATHER_BYTES_MAX) socket.write(Buffer.concat(queue))
-      else {
-        socket.cork()
-        for (const bytes of queue) socket.write(bytes)
-        socket.uncork()
-      }
-      if (link.unheardSinceMs === 0) link.unheardSinceMs = now
-    }
+    this.#output.flush()
   }
 
   /** To be called now and then: ends links that are silent or of no use. */
@@ -178,10 +158,19 @@ export class Links {
     for (const { socket } of this.#links.values()) socket?.destroy()
   }
 
-  #enqueue(link: Link, envelope: Uint8Array): void {
-    if (link.queue.length === 0) this.#dirty.push(link)
-    link.queue.push(frameHead(envelope.length), envelope)
-    link.queuedBytes += FRAME_HEAD_BYTES + envelope.length
+  #put(link: Link, envelope: Uint8Array): void {
+    const { outgoing } = link
+    if (outgoing === undefined) return
+    if (outgoing.socket.writableLength + envelope.length > QUEUED_BYTES_MAX) {
+      this.#options.log.limited(`full ${link.address}`, 'a node does not take what it is sent', {
+        address: link.address
+      })
+      outgoing.socket.destroy()
+      return
+    }
+    this.#output.put(outgoing, frameHead(envelope.length, this.#head))
+    this.#output.put(outgoing, envelope)
+    if (link.unheardSinceMs === 0) link.unheardSinceMs = this.#options.clock.now()
   }
 
   #open(link: Link): void {
@@ -219,7 +208,7 @@ export class Links {
       if (answer === 'up') {
         socket.setTimeout(0)
         this.#nonces.delete(nonce)
-        this.#up(link)
+        this.#up(link, socket)
       } else if (answer !== undefined) socket.write(answer)
       if (verdict.refused) socket.end()
     }
@@ -242,12 +231,13 @@ export class Links {
     })
   }
 
-  #up(link: Link): void {
+  #up(link: Link, socket: Socket): void {
     link.state = 'up'
+    link.outgoing = new Outgoing(socket)
     link.backOffMs = BACK_OFF_MS_MIN
     link.unheardSinceMs = 0
     this.#options.log.debug('link up', { address: link.address })
-    if (link.latest !== undefined) this.#enqueue(link, link.latest)
+    if (link.latest !== undefined) this.#put(link, link.latest)
     link.latest = undefined
     this.#options.onUp(link.address)
   }
@@ -256,8 +246,7 @@ export class Links {
     const was = link.state
     link.state = 'down'
     link.socket = undefined
-    link.queue = []
-    link.queuedBytes = 0
+    link.outgoing = undefined
     link.unheardSinceMs = 0
     if (this.#closed) return
     if (wrong === 'name') this.#options.onNameTaken(link.address)

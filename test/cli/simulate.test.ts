@@ -147,6 +147,13 @@ describe('whole clusters', () => {
     expect(run().stdout).toBe(stdout)
   })
 
+  test('each seed has its own number of nodes of a range', () => {
+    const args = ['simulate', '--seed', '1', '--minutes', '0.05', '--faults', 'none']
+    const lines = opencluster(...args, '--seeds', '2', '--nodes', '2..3').stdout.split('\n')
+    expect(opencluster(...args, '--nodes', '3').stdout.split('\n')[0]).toBe(lines[0])
+    expect(opencluster(...args, '--seed', '2', '--nodes', '2').stdout.split('\n')[0]).toBe(lines[1])
+  })
+
   test('a drawn seed is printed and repeats the run', () => {
     const { code, stdout } = opencluster('simulate', ...short)
     const seed = /^seed (\d+)\n/.exec(stdout)?.[1]
@@ -175,6 +182,13 @@ describe('what people see', () => {
       opencluster('simulate', '--joins', '1..5', '--buckets', '16', '--explain', '--seed', seed)
     expect(run('7')).toEqual(run('7'))
     expect(run('8').stdout).not.toBe(run('7').stdout)
+  })
+
+  test('each seed has its own number of nodes of a range', () => {
+    const args = ['simulate', '--seed', '1', '--minutes', '0.05', '--faults', 'none']
+    const lines = opencluster(...args, '--seeds', '2', '--nodes', '2..3').stdout.split('\n')
+    expect(opencluster(...args, '--nodes', '3').stdout.split('\n')[0]).toBe(lines[0])
+    expect(opencluster(...args, '--seed', '2', '--nodes', '2').stdout.split('\n')[0]).toBe(lines[1])
   })
 
   test('a drawn seed is printed and repeats the run', () => {
@@ -271,7 +285,10 @@ describe('wrong usage ends with 2 and one line a problem', () => {
     [['--placement', 'tree'], ['--placement tree: must be buckets or ring']],
     [['--faults', 'fire'], ['--faults fire: must be none, network, crash or all']],
     [['--seeds', '0'], ['--seeds 0: must be a whole number from 1 to 1000000']],
-    [['--nodes', '1'], ['--nodes 1: must be a whole number from 2 to 32']],
+    ...['1', '33', '6..3', '3..33', '3..4..5', '3..x'].map((nodes): [string[], string[]] => [
+      ['--nodes', nodes],
+      [`--nodes ${nodes}: must be a whole number from 2 to 32, or two such as 3..6`]
+    ]),
     [['--minutes', '0'], ['--minutes 0: must be a number above 0, up to 1440']],
     [['--minutes', '-1'], ['--minutes -1: must be a number above 0, up to 1440']],
     [[...joins, '--rules', '2013'], ['--rules 2013: must be current, 2014 or 2012']],

@@ -101,7 +101,7 @@ describe('many seeds', () => {
   const options = {
     seed: 1,
     seeds: 2,
-    nodes: 3,
+    nodes: { from: 3, to: 3 },
     minutes: 0.05,
     policy: 'available',
     placement: 'buckets',

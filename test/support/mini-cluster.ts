@@ -114,7 +114,7 @@ export class MiniNode {
 
   #create(config: NodeConfig): Node {
     const node: Node = new Node(config, {
-      send: (address, envelope) => this.#cluster.post(this.name, address, envelope),
+      send: (address, envelope) => this.#cluster.post(this.name, address, envelope.slice()),
       output: (session, bytes) => this.clients.get(session)?.output(bytes),
       hangUp: (session) => {
         const client = this.clients.get(session)

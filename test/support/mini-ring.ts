@@ -34,7 +34,7 @@ export class MiniRing {
     const node = new RingNode(
       { ...RING_DEFAULTS, ...own, positions, ...this.#settings },
       {
-        send: (to, envelope) => this.#mail.push({ from: name, to, envelope }),
+        send: (to, envelope) => this.#mail.push({ from: name, to, envelope: envelope.slice() }),
         answer: (id, answer) => this.#answers.set(id, answer),
         event: () => undefined
       }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { Random } from '../random.js'
+import { FrameMemory } from './frame-memory.js'
 import { Stream } from './stream.js'
 
-const OPTIONS = { retransmitMs: 10, envelopeBytes: 40 }
+const OPTIONS = { retransmitMs: 10, envelopeBytes: 40, memory: new FrameMemory() }
 
 interface Parcel {
   readonly to: number

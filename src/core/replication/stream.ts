@@ -9,12 +9,15 @@
  * that began a new life has forgotten everything, and whoever relied on it is told.
  */
 import { assert } from '../assert.js'
+import type { FrameMemory } from './frame-memory.js'
 
 export interface StreamOptions {
   /** How long to wait for an acknowledgement before sending again. */
   readonly retransmitMs: number
   /** Bytes of frames per envelope. */
   readonly envelopeBytes: number
+  /** Where frames are kept; several streams may share it. */
+  readonly memory: FrameMemory
 }
 
 export class Stream {
@@ -46,13 +49,13 @@ export class Stream {
     this.#options = options
   }
 
-  /** Queues a frame and returns its number; the bytes must not change afterwards. */
+  /** Queues a copy of the frame and returns its number. */
   push(frame: Uint8Array, now: number): number {
     if (this.#frames.length === 0) {
       this.#lastProgressMs = now
       this.#lastAckMs = now
     }
-    this.#frames.push(frame)
+    this.#frames.push(this.#options.memory.copy(frame))
     this.unackedBytes += frame.length
     return ++this.sent
   }
@@ -68,7 +71,7 @@ export class Stream {
     if (count <= this.acked || count > this.sent) return false
     const news = count - this.acked
     for (let i = 0; i < news; i++) this.unackedBytes -= this.#frames[i].length
-    this.#frames.splice(0, news)
+    this.#forget(news)
     this.#handed = Math.max(0, this.#handed - news)
     this.acked = count
     this.#lastProgressMs = now
@@ -78,7 +81,7 @@ export class Stream {
 
   /**
    * The frames to hand to the network now, with the number of frames before the first; undefined if
-   * there is nothing to say. Called again until then.
+   * there is nothing to say. Called again until then. They are valid until the next acknowledgement.
    */
   take(): { sent: number; frames: Uint8Array[] } | undefined {
     if (this.#handed >= this.#frames.length && !this.owesAck) return undefined
@@ -97,7 +100,9 @@ export class Stream {
 
   /** Nobody is there to read what is kept: the same number of frames that say nothing takes its place. */
   blank(frame: Uint8Array): void {
-    this.#frames.fill(frame)
+    const count = this.#frames.length
+    this.#forget(count)
+    this.#frames = new Array<Uint8Array>(count).fill(frame)
     this.unackedBytes = this.#frames.length * frame.length
   }
 
@@ -134,7 +139,12 @@ export class Stream {
     this.unackedBytes = 0
     this.owesAck = false
     this.ackByMs = Infinity
-    this.#frames = []
+    this.#forget(this.#frames.length)
     this.#handed = 0
+  }
+
+  #forget(count: number): void {
+    for (let i = 0; i < count; i++) this.#options.memory.give(this.#frames[i])
+    this.#frames.splice(0, count)
   }
 }

@@ -2,6 +2,7 @@
 import type { NodeName } from '../../core/ids.js'
 
 export interface RingOutbox {
+  /** The envelope is valid only during the call. */
   send(address: string, envelope: Uint8Array): void
   /** What came of a request. */
   answer(id: number, answer: RingAnswer): void

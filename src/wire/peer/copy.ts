@@ -1,7 +1,7 @@
 /** The traffic of every turn: writes for backups, what they have of them, and commands on their way to their primary. */
 import { FormatError, type ByteReader, type ByteWriter } from '../../core/bytes.js'
 import type { Family } from './family.js'
-import { readFlag, readMoment, readRest } from './fields.js'
+import { readFlag, readMoment, readRest, viewRest } from './fields.js'
 
 export type CopyMessage =
   /** Writes of one turn, in order. */
@@ -99,7 +99,7 @@ function encodeCopy(message: CopyMessage, w: ByteWriter): void {
 function decodeCopy(kind: CopyMessage['kind'], r: ByteReader): CopyMessage {
   switch (kind) {
     case 'batch':
-      return { kind, payload: readRest(r) }
+      return { kind, payload: viewRest(r) }
     case 'promoted':
       return { kind, bucket: r.u16(), epoch: r.varint(), seq: r.varint() }
     case 'behind':

@@ -30,6 +30,12 @@ export function readText(r: ByteReader): string {
   return text
 }
 
+/** What follows, where it lies: valid as long as the envelope is. */
+export function viewRest(r: ByteReader): Uint8Array {
+  const at = r.skip(r.remaining)
+  return r.bytes.subarray(at, r.end)
+}
+
 export function readRest(r: ByteReader): Uint8Array {
   return r.copy(r.remaining)
 }

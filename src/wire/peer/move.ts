@@ -2,7 +2,7 @@
 import { FormatError, type ByteReader, type ByteWriter } from '../../core/bytes.js'
 import type { NodeName } from '../../core/ids.js'
 import type { Family } from './family.js'
-import { readFlag, readMask, readMoment, readName, readRest, readText } from './fields.js'
+import { readFlag, readMask, readMoment, readName, readText, viewRest } from './fields.js'
 
 export type MoveMessage =
   /** Stage `offer`: may I send you this bucket? */
@@ -163,7 +163,7 @@ function decodeMove(kind: MoveMessage['kind'], r: ByteReader): MoveMessage {
     case 'cancel':
       return { kind, move: r.varint(), reason: readText(r) }
     case 'items':
-      return { kind, move: r.varint(), payload: readRest(r) }
+      return { kind, move: r.varint(), payload: viewRest(r) }
     case 'caughtUp':
       return { kind, move: r.varint(), seq: r.varint(), parted: readMoment(r) }
     case 'ship': {
@@ -183,7 +183,7 @@ function decodeMove(kind: MoveMessage['kind'], r: ByteReader): MoveMessage {
       return { kind, bucket: r.u16(), done: readFlag(r), reason: readText(r) }
     case 'merge': {
       const [bucket, mask, last] = [r.u16(), readMask(r), readFlag(r)]
-      return { kind, bucket, mask, last, payload: readRest(r) }
+      return { kind, bucket, mask, last, payload: viewRest(r) }
     }
     case 'merged':
       return { kind, bucket: r.u16(), mask: readMask(r), done: readFlag(r) }
