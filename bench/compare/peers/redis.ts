@@ -33,9 +33,17 @@ export async function startReplicated(
     ask(replica.port, ['INFO', 'replication'], (text) => text.includes('master_link_status:up'))
   )
   // It may be up and not yet acknowledge: until then every WAIT takes its whole time.
-  await until('a replica that acknowledges', () =>
-    ask(primary.port, ['INFO', 'replication'], (text) => text.includes('state=online'))
-  )
+  await until('a replica that acknowledges', async () => {
+    const address = `${HOST}:${primary.port}`
+    const acknowledged = withConnection(address, async (connection) => {
+      await connection.call('SET', 'in step', 'yes')
+      return connection.call('WAIT', '1', '200')
+    })
+    return acknowledged.then(
+      (count) => count === 1,
+      () => false
+    )
+  })
   const nodes = [primary.started, replica.started]
   const ports = [primary.port, replica.port]
   return { label: program.label, protocol: 'resp', ports, httpPort: undefined, nodes }
