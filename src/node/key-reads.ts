@@ -10,6 +10,7 @@ import type { Cluster } from './cluster.js'
 import type { Copies } from './copies.js'
 import { type Execution, TOO_LONG } from './door/execution.js'
 import type { DoorStatistics } from './door/statistics.js'
+import { isNamed } from './key-parts.js'
 import type { Gate, Session } from './session.js'
 
 const NAME = 'mget'
@@ -40,7 +41,7 @@ export class KeyReads {
   /** False if it is another command or takes more than that; then nothing was done. */
   execute(session: Session, parser: RequestParser, gates: Gate[]): boolean {
     const { bytes } = session.input
-    if (!isNamed(bytes, parser.offsets[0], parser.lengths[0])) return false
+    if (!isNamed(NAME, bytes, parser.offsets[0], parser.lengths[0])) return false
     if (parser.count < 2 || parser.count > KEYS_MAX || session.remote !== undefined) return false
     // Somebody wants to hear of keys that are not there.
     if (this.#execution.observer !== undefined || !this.#cluster.mayServe()) return false
@@ -98,13 +99,4 @@ export class KeyReads {
       if (!state.isSettled()) this.#copies.gateRead(state, key, gates)
     }
   }
-}
-
-/** In letters of any size. */
-function isNamed(bytes: Uint8Array, offset: number, length: number): boolean {
-  if (length !== NAME.length) return false
-  for (let i = 0; i < length; i++) {
-    if ((bytes[offset + i] | 0x20) !== NAME.charCodeAt(i)) return false
-  }
-  return true
 }

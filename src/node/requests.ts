@@ -29,6 +29,7 @@ import { dropMisplacedShards } from './door/pubsub-command.js'
 import { InputLid } from './door/input-lid.js'
 import { RemoteSessions } from './door/remote-sessions.js'
 import type { DoorStatistics } from './door/statistics.js'
+import { KeyParts } from './key-parts.js'
 import { KeyReads } from './key-reads.js'
 import type { Peer } from './peers.js'
 import { Segment, Session, Slot, type Gate, type Processor } from './session.js'
@@ -64,6 +65,7 @@ export class Requests {
   readonly #reply: ReplyWriter
   readonly #call: Call
   readonly #reads: KeyReads
+  readonly #parts: KeyParts
   #gates: Gate[] = []
   /** Where each reply of another node's client ends. */
   #ends: number[] = []
@@ -90,8 +92,9 @@ export class Requests {
     this.#parser = this.#createParser()
     this.#reply = new ReplyWriter({ maxBytes: cluster.config.maxReplyBytes })
     this.#call = this.#execution.createCall(this.#reply)
-    const reads = { copies, execution: this.#execution, statistics: this.#statistics }
-    this.#reads = new KeyReads(cluster, this.#call, reads)
+    const several = { copies, execution: this.#execution, statistics: this.#statistics }
+    this.#reads = new KeyReads(cluster, this.#call, several)
+    this.#parts = new KeyParts(cluster, this.#call, several)
   }
 
   open(id: number, origin?: Origin): void {
@@ -432,8 +435,9 @@ export class Requests {
     if (session.aside || parser.inline || this.#errands.observer.watchful) return false
     const { bytes, view, start } = session.input
     const command = findCommand(bytes, parser.offsets[0], parser.lengths[0])
-    if (command === undefined) return this.#reads.execute(session, parser, this.#gates)
-    if (!hasArity(command, parser.count)) return false
+    if (command === undefined || !hasArity(command, parser.count)) {
+      return this.#executeSeveral(session, parser)
+    }
     const offset = parser.offsets[command.key]
     const length = parser.lengths[command.key]
     const hash = this.#hash.hash(bytes, offset, length)
@@ -464,6 +468,12 @@ export class Requests {
     }
     if (remote !== undefined) this.#ends.push(this.#reply.length)
     return true
+  }
+
+  /** The same for a command over several keys. */
+  #executeSeveral(session: Session, parser: RequestParser): boolean {
+    if (this.#reads.execute(session, parser, this.#gates)) return true
+    return !this.#errands.areWritesPaused && this.#parts.execute(session, parser, this.#gates)
   }
 
   /** Gives a command its place among the replies and sees to it; false if it must not begin yet. */

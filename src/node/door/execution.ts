@@ -71,6 +71,13 @@ export class Execution {
     this.#call = this.createCall(this.#reply)
   }
 
+  /** Somebody wants to hear of single changes, or of keys that are not there. */
+  get isLookedAt(): boolean {
+    if (this.observer !== undefined || this.#watches.any) return true
+    if (this.waiting !== undefined && this.waiting.list.size > 0) return true
+    return this.tracking !== undefined && this.tracking.size > 0
+  }
+
   createCall(reply: ReplyWriter): Call {
     return new Call(reply, this.#cluster.store.createKey(), this.#cluster.random.fork())
   }
