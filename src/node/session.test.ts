@@ -6,7 +6,11 @@ import { Peer } from './peers.js'
 import { Segment, Session, Slot } from './session.js'
 
 function peer(name: string): Peer {
-  const made = new Peer(nodeName(name), name, { now: 0, retransmitMs: 0, memory: new FrameMemory() })
+  const made = new Peer(nodeName(name), name, {
+    now: 0,
+    retransmitMs: 0,
+    memory: new FrameMemory()
+  })
   made.stream.restart(1)
   return made
 }
