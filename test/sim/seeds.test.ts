@@ -71,6 +71,7 @@ const KEPT: readonly (readonly [number, RunOptions])[] = [
   [20_032, { minutes: 0.5 }],
   [20_148, { minutes: 0.5 }],
   [50_021, { minutes: 0.5, restMs: 40_000 }],
+  [60_252, { minutes: 2.2, policy: 'majority', nodes: 3 }],
   [61_022, { minutes: 0.4, restMs: 8000 }],
   [80_108, { minutes: 0.4 }],
   [3_211_346_548, { minutes: 0.5, policy: 'majority', nodes: 5 }],
