@@ -27,6 +27,20 @@ const says = (page: Page, selector: string, text: RegExp): Promise<unknown> =>
     SLOW
   )
 
+/** What can be used and has no name that could be read out. */
+function namelessIn(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll('button, input, [tabindex], dialog, section, svg, canvas')]
+      .filter((one) => !one.closest('[aria-hidden=true], .u-wrap, [role=img]'))
+      .filter((one) => {
+        const labelled = one.getAttribute('aria-label') ?? one.closest('label')?.textContent
+        const text = one.tagName === 'BUTTON' ? one.textContent : ''
+        return (labelled ?? '') === '' && text.trim() === ''
+      })
+      .map((one) => one.outerHTML.slice(0, 120))
+  )
+}
+
 /** As `opencluster loadbalance --dashboard` sends it. */
 function reportOf(at: number): object {
   const waiting = { id: '<i>57</i>', state: 'queued', slots: 1, tasks: 12, reason: null }
@@ -193,6 +207,40 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     expect(browser.complaints).toEqual([])
   })
 
+  test('shows a ring on a phone and by keyboard', async () => {
+    const ring = ['--placement', 'ring', '--http-port', '0', '--log-level', 'warn']
+    const a = await processes.start('a', ...ring)
+    await processes.start('b', ...ring, '--join', a.address)
+    const page = await browser.open(a.http, { width: 390, height: 844, theme: 'dark' })
+    await says(page, '.circle table', /a.*%.*b.*%/)
+    await says(page, '.verdict', /^At rest$/)
+    const width = await page.evaluate(() => document.documentElement.scrollWidth)
+    expect(width).toBeLessThanOrEqual(390)
+    await page.focus('.circle svg')
+    const first = await page.textContent('.inspector')
+    expect(first).toMatch(/% of the circle[ab], then [ab]/)
+    await page.keyboard.press('ArrowRight')
+    await page.waitForFunction(
+      (before) => document.querySelector('.inspector')?.textContent !== before,
+      first,
+      SLOW
+    )
+    await page.keyboard.press('ArrowLeft')
+    await page.waitForFunction(
+      (before) => document.querySelector('.inspector')?.textContent === before,
+      first,
+      SLOW
+    )
+    expect(await namelessIn(page)).toEqual([])
+    await photograph(page, 'ring-phone')
+    await page.focus('.circle [data-node=b] .node-name')
+    await page.keyboard.press('Enter')
+    await says(page, 'dialog[open]', /b.*alive.*HTTP/)
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('dialog[open]', { state: 'hidden' })
+    expect(browser.complaints).toEqual([])
+  })
+
   test('stays readable and quick with 64 nodes and 4096 buckets', async () => {
     feed = await new LargeFeed(64, 4096).open()
     const page = await browser.open(feed.http, { width: 1600, height: 1000, theme: 'dark' })
@@ -231,17 +279,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     const b = await processes.start('b', ...PATIENT, '--join', a.address)
     const page = await browser.open(b.http)
     await says(page, '.verdict', /^Balanced$/)
-    const nameless = await page.evaluate(() =>
-      [...document.querySelectorAll('button, input, [tabindex], dialog, section, svg, canvas')]
-        .filter((one) => !one.closest('[aria-hidden=true], .u-wrap, [role=img]'))
-        .filter((one) => {
-          const labelled = one.getAttribute('aria-label') ?? one.closest('label')?.textContent
-          const text = one.tagName === 'BUTTON' ? one.textContent : ''
-          return (labelled ?? '') === '' && text.trim() === ''
-        })
-        .map((one) => one.outerHTML.slice(0, 120))
-    )
-    expect(nameless).toEqual([])
+    expect(await namelessIn(page)).toEqual([])
     // From the name of a node into its dialog and out again.
     await page.focus('[data-node="a"] .node-name')
     await page.keyboard.press('Enter')

@@ -34,13 +34,18 @@ export function RingMap({ ring }: { ring: RingState }) {
       <div class="circle">
         <svg
           viewBox="0 0 400 400"
+          tabIndex={0}
           role="img"
-          aria-label={`A circle of ${plural(arcs.length, 'arc')}`}
+          aria-label={`A circle of ${plural(arcs.length, 'arc')}; arrow keys go from one to the next`}
+          onKeyDown={(event) => goOn(event, arcs.length)}
+          onFocus={() => (pointed.value ??= 0)}
+          onBlur={() => (pointed.value = undefined)}
           onPointerLeave={() => (pointed.value = undefined)}
         >
           {arcs.map((arc) => (
             <Arc key={arc.id} arc={arc} />
           ))}
+          <Outline arcs={arcs} />
           <text x={CENTRE} y={CENTRE - 6} class="large">
             {nodes.value.length}
           </text>
@@ -59,6 +64,21 @@ export function RingMap({ ring }: { ring: RingState }) {
       </dl>
     </section>
   )
+}
+
+const STEPS: Readonly<Partial<Record<string, number>>> = {
+  ArrowRight: 1,
+  ArrowDown: 1,
+  ArrowLeft: -1,
+  ArrowUp: -1
+}
+
+/** The arrows go round, clockwise and back. */
+function goOn(event: KeyboardEvent, arcs: number): void {
+  const step = STEPS[event.key]
+  if (step === undefined || arcs === 0) return
+  event.preventDefault()
+  pointed.value = ((pointed.value ?? 0) + step + arcs) % arcs
 }
 
 function Figure({ name, value }: { name: string; value: number }) {
@@ -102,6 +122,13 @@ function Arc({ arc }: { arc: ArcOf }) {
       )}
     </g>
   )
+}
+
+/** It reads the signal itself: pointing at an arc must not draw the others again. */
+function Outline({ arcs }: { arcs: readonly ArcOf[] }) {
+  const arc = arcs.find(({ id }) => id === pointed.value)
+  if (arc === undefined) return null
+  return <path class="looked" d={drawArc(arc, { from: INNER.from, to: OUTER.to })} />
 }
 
 export function drawArc(
@@ -163,11 +190,15 @@ function Pointed({ arcs }: { arcs: readonly ArcOf[] }) {
   const looked = pointed.value ?? found.value
   const arc = arcs.find(({ id }) => id === looked)
   if (arc === undefined) {
-    return <p class="inspector idle">{plural(arcs.length, 'arc')}. Point at one.</p>
+    return (
+      <p class="inspector idle" aria-live="polite">
+        {plural(arcs.length, 'arc')}. Point at one.
+      </p>
+    )
   }
   const from = arcs.at(arc.id - 1)?.position ?? arc.position
   return (
-    <p class="inspector">
+    <p class="inspector" aria-live="polite">
       <b>
         {from} … {arc.position}
       </b>
