@@ -97,7 +97,9 @@ function increment(call: Call, by: number | bigint): void {
     reply.error(COUNTER_OVERFLOW)
     return
   }
-  writeCounter(call, ref, String(sum))
+  const isExact = ref !== 0 && typeof sum === 'number'
+  if (isExact && bucket.overwriteDigits(ref, sum, call.version)) call.changed('set')
+  else writeCounter(call, ref, String(sum))
   replyInteger(reply, sum)
 }
 

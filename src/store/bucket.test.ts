@@ -135,6 +135,25 @@ describe('strings', () => {
     expect(text).toBe(`ab${'\0'.repeat(3998)}z`)
   })
 
+  it('take a number of as many digits where they lie, and no other', () => {
+    const store = new Store({ seed: 1 })
+    const key = named(store)
+    const bucket = store.open(0)
+    const numbers = [0, 1, 9, 10, 99, 100, 4095, 123_456_789_012, 999_999_999_999_999, 10 ** 15, -1]
+    for (const from of numbers) {
+      for (const to of numbers) {
+        const ref = bucket.setString(key('n'), Span.ofLatin1(String(from)), 1, 5000)
+        const fits = bucket.overwriteDigits(ref, to, 2)
+        const isPlain = to >= 0 && to < 10 ** 15
+        expect(fits).toBe(isPlain && String(from).length === String(to).length)
+        expect(bucket.pointValue(ref, new Span()).latin1()).toBe(String(fits ? to : from))
+        expect(bucket.versionOf(ref)).toBe(fits ? 2 : 1)
+        expect(bucket.expiryOf(ref)).toBe(5000)
+      }
+    }
+    store.check()
+  })
+
   it('keep their expiry when they grow', () => {
     const store = new Store({ seed: 1 })
     const key = named(store)

@@ -22,6 +22,10 @@ import { TombstoneQueue } from './tombstone-queue.js'
 import { type HeapValue, TYPE_STRING, TYPE_TOMBSTONE, typeOfKind } from './value-type.js'
 
 const SLACK_UNITS = 65536
+const ZERO = 0x30
+/** Of a number that is exact. */
+const DIGITS_MAX = 15
+const TENS = Array.from({ length: DIGITS_MAX + 1 }, (_, digits) => 10 ** digits)
 
 /** Where a bucket's entries come from while it is being split off (BucketSplit). */
 export interface EntrySource {
@@ -270,6 +274,24 @@ export class Bucket extends BucketRecords {
     const view = records.viewOf(moved)
     copyBytes(part.bytes, part.view, part.offset, bytes, view, offset + at, part.length)
     return moved
+  }
+
+  /** Writes a number over a string of as many digits, where it lies; false if it has another length. */
+  overwriteDigits(ref: number, value: number, version: number): boolean {
+    const records = this.arena.records
+    const length = records.valueLength(ref)
+    if (value < 0 || length > DIGITS_MAX || value >= TENS[length]) return false
+    if (length > 1 && value < TENS[length - 1]) return false
+    const bytes = records.bytesOf(ref)
+    const offset = records.valueOffset(ref)
+    let left = value
+    for (let at = offset + length - 1; at >= offset; at--) {
+      const rest = Math.floor(left / 10)
+      bytes[at] = ZERO + (left - 10 * rest)
+      left = rest
+    }
+    records.setVersion(ref, version)
+    return true
   }
 
   /** Installs an item as it came from another copy if it is newer than what is here. */
