@@ -5,12 +5,7 @@
 import { NO_BALLOT, type Ballot } from '../core/agreement/ballot.js'
 import { Register } from '../core/agreement/register.js'
 import type { NodeName } from '../core/ids.js'
-import {
-  decidesByMajority,
-  isQuorum,
-  type Voter,
-  type VoterSet
-} from '../core/membership/voters.js'
+import type { VoterSet } from '../core/membership/voters.js'
 import {
   VOTERS_REGISTER,
   type AcceptAnswer,
@@ -48,10 +43,6 @@ export class Acceptor {
   #heard = 0
   /** The round in which this node last had the voters decided: nothing older will be. */
   #votersRound = 0
-  /** The highest version of voters that this node has accepted; none is used twice. */
-  used = 0
-  /** The same of those that another node has proposed. */
-  #foreign = 0
   /** What the others were last told about `seen`. */
   #told = 0
 
@@ -214,30 +205,8 @@ export class Acceptor {
     if (sabotage === 'forget-promise') state.promised = NO_BALLOT
     state.accept(ballot, value)
     this.noteRound(register, state.promised.round)
-    if (value.kind === 'voters') this.#noteVoters(ballot, value.set.version)
+    if (value.kind === 'voters') this.tellSeen()
     return { register, round, verdict: 'ok', number: 0 }
-  }
-
-  #noteVoters({ name, life }: Ballot, version: number): void {
-    const { config } = this.#cluster
-    this.used = Math.max(this.used, version)
-    if (name !== config.name || life !== config.life) {
-      this.#foreign = Math.max(this.#foreign, version)
-    }
-    this.tellSeen()
-  }
-
-  /**
-   * Voters that only this node has proposed, and that cannot be decided without it: it would know. Two of
-   * which one is gone would otherwise be waited for for ever.
-   */
-  isUndecided(value: RegisterValue): boolean {
-    if (value.kind !== 'voters' || !decidesByMajority(value.set)) return false
-    const { version } = value.set
-    if (version <= this.voters.version || version <= this.#foreign) return false
-    const { name, life } = this.#cluster.config
-    const has = (voter: Voter): boolean => voter.name !== name || voter.life !== life
-    return !isQuorum(value.set, { has, isLive: () => true })
   }
 
   tellSeen(): void {

@@ -376,8 +376,7 @@ export class Agreement {
     }
     for (const answer of attempt.answers.values()) {
       if (answer === true || answer.value === undefined) continue
-      const { accepted, value } = answer
-      if (this.#mayBeChosen(attempt, accepted, value)) consider(accepted, value)
+      if (this.#mayBeChosen(attempt, answer.accepted)) consider(answer.accepted, answer.value)
     }
     const own = this.#acceptor.known(attempt.wish.register)
     if (own !== undefined && (byNumber || best === undefined)) consider(NO_BALLOT, own)
@@ -388,12 +387,9 @@ export class Agreement {
    * Whether so many may have accepted in that ballot, or gone on from it, that its value was decided. What somebody
    * began and left with too few is not finished by whoever meets it later, perhaps long after it made sense.
    */
-  #mayBeChosen({ wish, answers }: Attempt, ballot: Ballot, value: RegisterValue): boolean {
+  #mayBeChosen({ wish, answers }: Attempt, ballot: Ballot): boolean {
     const { voters } = this
-    if (wish.register === VOTERS_REGISTER) {
-      return this.#canDecide(value) || !this.#acceptor.isUndecided(value)
-    }
-    if (!decidesByMajority(voters)) return true
+    if (wish.register === VOTERS_REGISTER || !decidesByMajority(voters)) return true
     const needed = chosenByAtLeast(voters)
     let possible = 0
     for (const { name } of voters.voters) {
@@ -404,20 +400,12 @@ export class Agreement {
     return possible >= needed
   }
 
-  /** Whether so many of the voters it names can be heard that they can decide. */
-  #canDecide(value: RegisterValue): boolean {
-    const isLive = (voter: Voter): boolean => this.#isLive(voter)
-    return value.kind !== 'voters' || isQuorum(value.set, { has: isLive, isLive })
-  }
-
   /** The value that the wish makes of the present one. */
   #advance(wish: Wish, current: RegisterValue, highest: number): RegisterValue {
     const { next } = wish
     assert(next !== undefined, 'a wish without a value')
-    if (next.kind === 'voters') {
-      const version = Math.max(highest, this.#acceptor.used) + 1
-      return { kind: 'voters', set: { ...next.set, version } }
-    }
+    if (next.kind === 'voters')
+      return { kind: 'voters', set: { ...next.set, version: highest + 1 } }
     assert(current.kind === 'row', 'a row follows a row')
     const row = { ...next.row, epoch: highest + 1 }
     const before = current.row.primary
