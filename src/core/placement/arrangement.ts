@@ -87,7 +87,11 @@ export class Arrangement {
 
   /** Whether a missing copy of the bucket should go to this node. */
   isHome(bucket: number, node: NodeIndex): boolean {
-    return this.#currentHomes().get(bucket)?.includes(node) === true
+    const isAssigned = (): boolean => this.#currentHomes().get(bucket)?.includes(node) === true
+    if (isAssigned()) return true
+    // Whoever asks may have made the assignment anew, and both would keep their own for ever.
+    this.#homes = undefined
+    return isAssigned()
   }
 
   /**
