@@ -21,6 +21,15 @@ const COLON = 0x3a
 const MINUS = 0x2d
 const ZERO = 0x30
 
+/** What commands over several keys that are all here work with. */
+export interface LocalKeys {
+  readonly cluster: Cluster
+  readonly copies: Copies
+  readonly execution: Execution
+  readonly statistics: DoorStatistics
+  readonly call: Call
+}
+
 interface EachKey {
   readonly name: string
   readonly part: ListedCommand
@@ -36,26 +45,14 @@ const EACH_KEY: readonly EachKey[] = [
 ]
 
 export class KeyParts {
-  readonly #cluster: Cluster
-  readonly #copies: Copies
-  readonly #execution: Execution
-  readonly #statistics: DoorStatistics
-  readonly #call: Call
+  readonly #door: LocalKeys
   readonly #parser: RequestParser
   #part = new ByteWriter()
   readonly #hashes = new Int32Array(KEYS_MAX)
 
-  constructor(
-    cluster: Cluster,
-    call: Call,
-    parts: { copies: Copies; execution: Execution; statistics: DoorStatistics }
-  ) {
-    this.#cluster = cluster
-    this.#copies = parts.copies
-    this.#execution = parts.execution
-    this.#statistics = parts.statistics
-    this.#call = call
-    this.#parser = new RequestParser({ maxBulkBytes: cluster.config.maxRequestBytes })
+  constructor(door: LocalKeys) {
+    this.#door = door
+    this.#parser = new RequestParser({ maxBulkBytes: door.cluster.config.maxRequestBytes })
   }
 
   /** False if it is another command or takes more than that; then nothing was done. */
@@ -64,10 +61,10 @@ export class KeyParts {
     if (each === undefined || session.remote !== undefined) return false
     const keys = (parser.count - 1) / each.step
     if (!Number.isInteger(keys) || keys < 1 || keys > KEYS_MAX) return false
-    if (this.#execution.isLookedAt || !this.#cluster.mayServe()) return false
+    if (this.#door.execution.isLookedAt || !this.#door.cluster.mayServe()) return false
     if (!this.#areHere(session, parser, each, keys)) return false
-    this.#statistics.aside++
-    this.#statistics.note(each.name, 0)
+    this.#door.statistics.aside++
+    this.#door.statistics.note(each.name, 0)
     let sum = 0
     // Of the first part that failed: that one changed nothing, the others count.
     let error: Uint8Array | undefined
@@ -77,7 +74,7 @@ export class KeyParts {
       else error ??= answer
     }
     if (this.#part.bytes.length > KEPT_BYTES_MAX) this.#part = new ByteWriter()
-    const { reply } = this.#call
+    const { reply } = this.#door.call
     if (error !== undefined) reply.raw(error, 0, error.length)
     else if (each.step > 1) reply.ok()
     else reply.integer(sum)
@@ -85,14 +82,18 @@ export class KeyParts {
   }
 
   #areHere(session: Session, parser: RequestParser, each: EachKey, keys: number): boolean {
-    const { buckets, table } = this.#cluster
+    const { buckets, table } = this.#door.cluster
     const { bytes } = session.input
     for (let i = 0; i < keys; i++) {
       const place = 1 + i * each.step
-      const hash = this.#execution.hash.hash(bytes, parser.offsets[place], parser.lengths[place])
+      const hash = this.#door.execution.hash.hash(
+        bytes,
+        parser.offsets[place],
+        parser.lengths[place]
+      )
       const state = buckets[hash & table.mask]
       if (state?.role !== 'primary' || state.holding) return false
-      if (each.part.writes && this.#copies.isCongested(state)) return false
+      if (each.part.writes && this.#door.copies.isCongested(state)) return false
       this.#hashes[i] = hash
       // Whoever knows where keys are names keys of one slot only, or is told so.
       if (hash !== this.#hashes[0] && session.isClusterAware) return false
@@ -109,9 +110,9 @@ export class KeyParts {
     gates: Gate[]
   ): number | Uint8Array {
     const part = this.#writePart(session, parser, head, { from: 1 + index * step, count: step })
-    const call = this.#call
+    const call = this.#door.call
     const hash = this.#hashes[index]
-    const state = this.#cluster.buckets[hash & this.#cluster.table.mask]
+    const state = this.#door.cluster.buckets[hash & this.#door.cluster.table.mask]
     assert(state !== undefined, 'a bucket that was here is here')
     const { offsets, lengths } = this.#parser
     call.bytes = part.bytes
@@ -119,11 +120,11 @@ export class KeyParts {
     call.key.set(part.bytes, part.view, offsets[1], lengths[1], hash)
     const { reply } = call
     const before = reply.length
-    if (this.#execution.perform(call, this.#parser, command, state.items)) {
+    if (this.#door.execution.perform(call, this.#parser, command, state.items)) {
       if (call.change !== undefined) {
-        this.#execution.writtenHere(call, state, 0, part.length)
-        if (session.acksAll) this.#copies.gateWrite(state, gates)
-      } else if (!state.isSettled()) this.#copies.gateRead(state, call.key, gates)
+        this.#door.execution.writtenHere(call, state, 0, part.length)
+        if (session.acksAll) this.#door.copies.gateWrite(state, gates)
+      } else if (!state.isSettled()) this.#door.copies.gateRead(state, call.key, gates)
     }
     const first = reply.bytes[before]
     const answer =

@@ -2,15 +2,11 @@
  * MGET whose keys are all here: each is read where it lies, straight into the reply. As the parts of a command over
  * several keys, each with a request and a reply of its own, ten keys cost some 40 times as much as one GET.
  */
-import type { Call } from '../commands/call.js'
 import { TYPE_STRING } from '../store/value-type.js'
 import { ReplyLimitError } from '../wire/resp/reply-writer.js'
 import type { RequestParser } from '../wire/resp/request-parser.js'
-import type { Cluster } from './cluster.js'
-import type { Copies } from './copies.js'
-import { type Execution, TOO_LONG } from './door/execution.js'
-import type { DoorStatistics } from './door/statistics.js'
-import { isNamed } from './key-parts.js'
+import { TOO_LONG } from './door/execution.js'
+import { isNamed, type LocalKeys } from './key-parts.js'
 import type { Gate, Session } from './session.js'
 
 const NAME = 'mget'
@@ -18,24 +14,12 @@ const NAME = 'mget'
 const KEYS_MAX = 1024
 
 export class KeyReads {
-  readonly #cluster: Cluster
-  readonly #copies: Copies
-  readonly #execution: Execution
-  readonly #statistics: DoorStatistics
-  readonly #call: Call
+  readonly #door: LocalKeys
   /** Of the keys of the command that is looked at. */
   readonly #hashes = new Int32Array(KEYS_MAX + 1)
 
-  constructor(
-    cluster: Cluster,
-    call: Call,
-    parts: { copies: Copies; execution: Execution; statistics: DoorStatistics }
-  ) {
-    this.#cluster = cluster
-    this.#copies = parts.copies
-    this.#execution = parts.execution
-    this.#statistics = parts.statistics
-    this.#call = call
+  constructor(door: LocalKeys) {
+    this.#door = door
   }
 
   /** False if it is another command or takes more than that; then nothing was done. */
@@ -44,11 +28,11 @@ export class KeyReads {
     if (!isNamed(NAME, bytes, parser.offsets[0], parser.lengths[0])) return false
     if (parser.count < 2 || parser.count > KEYS_MAX || session.remote !== undefined) return false
     // Somebody wants to hear of keys that are not there.
-    if (this.#execution.observer !== undefined || !this.#cluster.mayServe()) return false
+    if (this.#door.execution.observer !== undefined || !this.#door.cluster.mayServe()) return false
     if (!this.#areHere(session, parser)) return false
-    this.#statistics.aside++
-    this.#statistics.note(NAME, 0)
-    const { reply } = this.#call
+    this.#door.statistics.aside++
+    this.#door.statistics.note(NAME, 0)
+    const { reply } = this.#door.call
     const before = reply.length
     reply.boundless = false
     try {
@@ -62,8 +46,8 @@ export class KeyReads {
   }
 
   #areHere(session: Session, { offsets, lengths, count }: RequestParser): boolean {
-    const { buckets, table } = this.#cluster
-    const { hash } = this.#execution
+    const { buckets, table } = this.#door.cluster
+    const { hash } = this.#door.execution
     const { bytes } = session.input
     const hashes = this.#hashes
     for (let place = 1; place < count; place++) {
@@ -79,8 +63,8 @@ export class KeyReads {
 
   #read({ input }: Session, { offsets, lengths, count }: RequestParser, gates: Gate[]): void {
     const { bytes, view } = input
-    const { buckets, table, now } = this.#cluster
-    const { reply, key } = this.#call
+    const { buckets, table, now } = this.#door.cluster
+    const { reply, key } = this.#door.call
     reply.array(count - 1)
     for (let place = 1; place < count; place++) {
       const hash = this.#hashes[place]
@@ -89,14 +73,14 @@ export class KeyReads {
       const { items } = state
       key.set(bytes, view, offsets[place], lengths[place], hash)
       const ref = items.find(key, now)
-      this.#execution.reads++
-      if (ref === 0) this.#execution.misses++
+      this.#door.execution.reads++
+      if (ref === 0) this.#door.execution.misses++
       if (ref === 0 || items.typeOf(ref) !== TYPE_STRING) reply.nil()
       else {
         const at = items.valueOffset(ref)
         reply.bulk(items.valueBytes(ref), items.valueView(ref), at, items.valueLength(ref))
       }
-      if (!state.isSettled()) this.#copies.gateRead(state, key, gates)
+      if (!state.isSettled()) this.#door.copies.gateRead(state, key, gates)
     }
   }
 }

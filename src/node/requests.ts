@@ -92,9 +92,10 @@ export class Requests {
     this.#parser = this.#createParser()
     this.#reply = new ReplyWriter({ maxBytes: cluster.config.maxReplyBytes })
     this.#call = this.#execution.createCall(this.#reply)
-    const several = { copies, execution: this.#execution, statistics: this.#statistics }
-    this.#reads = new KeyReads(cluster, this.#call, several)
-    this.#parts = new KeyParts(cluster, this.#call, several)
+    const [call, execution, statistics] = [this.#call, this.#execution, this.#statistics]
+    const local = { cluster, copies, execution, statistics, call }
+    this.#reads = new KeyReads(local)
+    this.#parts = new KeyParts(local)
   }
 
   open(id: number, origin?: Origin): void {
