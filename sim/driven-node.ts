@@ -19,6 +19,8 @@ export interface DrivenNode {
   flush(now: number): void
   /** When `tick` must be called next, by the node's own clock. */
   readonly deadline: number
+  /** It has more to say, and lets others go first: another turn follows at once. */
+  readonly unfinished?: boolean
   inspect(): Inspection
 }
 

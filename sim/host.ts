@@ -26,6 +26,8 @@ export class NodeFailure extends Error {
 const WAKE_MS_MIN = 0.1
 /** A turn that takes several inputs ends after this. */
 const TURN_MS_MAX = 0.3
+/** How long others go first where a node has more to say. */
+const UNFINISHED_TURN_MS = 0.05
 /** Clocks are converted back and forth; this much is rounding. */
 const ROUNDING_MS = 0.01
 
@@ -136,6 +138,10 @@ export class Host {
       return
     }
     this.#guard(() => node.flush(this.localNow))
+    if (node.unfinished === true) {
+      const { queue } = this.#options
+      this.#turnEnd = queue.after(UNFINISHED_TURN_MS, () => this.#endTurn())
+    }
     this.#arm(node)
   }
 

@@ -60,8 +60,8 @@ const QUICK: Sizes = {
 }
 const WHOLE: Sizes = {
   rounds: 5,
-  warmupMs: 500,
-  durationMs: 2000,
+  warmupMs: 300,
+  durationMs: 1000,
   keys: 1_000_000,
   keysLarge: [250_000, 1_000_000, 5_000_000],
   keysMoved: [40_000, 120_000, 333_000],

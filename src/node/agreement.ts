@@ -72,6 +72,21 @@ interface Attempt {
   conceded: number
 }
 
+function createAttempt(wish: Wish): Attempt {
+  return {
+    wish,
+    phase: 'rest',
+    ballot: NO_BALLOT,
+    answers: new Map(),
+    refusals: new Set(),
+    value: undefined,
+    retryMs: 0,
+    tries: 0,
+    proposed: false,
+    conceded: 0
+  }
+}
+
 /** After a collision the next try comes after up to this much, more after each. */
 const COLLISION_MS = 8
 const COLLISION_MS_MAX = 250
@@ -85,6 +100,8 @@ export class Agreement {
   readonly #attempts = new Map<number, Attempt>()
   /** Ballots that a quorum has promised in advance, with the value to go on from. */
   readonly #granted = new Map<number, { ballot: Ballot; value: RegisterValue }>()
+  /** Promises asked for before there is a wish. */
+  readonly #ahead = new Map<number, Attempt>()
   #prepares: { register: number; round: number }[] = []
   #accepts: AcceptAsk[] = []
   #decisions: (Decision & { wish: Wish; own: boolean })[] = []
@@ -130,22 +147,26 @@ export class Agreement {
           wish.done?.(false)
           continue
         }
-        const attempt: Attempt = {
-          wish,
-          phase: 'rest',
-          ballot: NO_BALLOT,
-          answers: new Map(),
-          refusals: new Set(),
-          value: undefined,
-          retryMs: 0,
-          tries: 0,
-          proposed: false,
-          conceded: 0
-        }
+        const attempt = createAttempt(wish)
         this.#attempts.set(wish.register, attempt)
+        this.#ahead.delete(wish.register)
         this.#try(attempt)
       }
     })
+  }
+
+  /**
+   * A change of this register will follow soon: promises are asked for now, so that it takes one round then. Should they
+   * not come, or somebody else be faster, it takes two as any other.
+   */
+  prepare(register: number, reason: string): void {
+    const expected = this.#acceptor.knownNumber(register)
+    const granted = this.#granted.get(register)
+    if (this.#attempts.has(register) || this.seen > this.voters.version) return
+    if (granted !== undefined && numberOf(granted.value) === expected) return
+    const attempt = createAttempt({ register, expected, reason })
+    this.#ahead.set(register, attempt)
+    this.#ask(attempt)
   }
 
   /** Somebody else's decision was learned: a wish that went out from an older value has its answer. */
@@ -164,6 +185,7 @@ export class Agreement {
   votersChanged(voters: VoterSet): void {
     this.#acceptor.voters = voters
     this.#granted.clear()
+    this.#ahead.clear()
     this.#acceptor.tellSeen()
     this.#enter(() => {
       for (const attempt of [...this.#attempts.values()]) this.#try(attempt)
@@ -173,6 +195,7 @@ export class Agreement {
   /** Every register of a row becomes several; what was under way is looked at again by those who wanted it. */
   split(old: number, mask: number): void {
     this.#granted.clear()
+    this.#ahead.clear()
     const wishes: Wish[] = []
     for (const [register, attempt] of [...this.#attempts]) {
       if (register === VOTERS_REGISTER) continue
@@ -223,6 +246,9 @@ export class Agreement {
   /** Whoever can be heard has changed, so a quorum of those may be complete. */
   livesChanged(): void {
     if (decidesByMajority(this.voters)) return
+    // One that is back may know something newer than all who promised.
+    this.#granted.clear()
+    this.#ahead.clear()
     this.#enter(() => {
       for (const attempt of [...this.#attempts.values()]) this.#count(attempt)
     })
@@ -283,7 +309,7 @@ export class Agreement {
       if (numberOf(granted.value) === wish.expected) {
         attempt.ballot = granted.ballot
         this.#acceptor.noteRound(wish.register, granted.ballot.round)
-        this.#ask(attempt, this.#advance(wish, granted.value, wish.expected))
+        this.#suggest(attempt, this.#advance(wish, granted.value, wish.expected))
         return
       }
     }
@@ -292,6 +318,13 @@ export class Agreement {
       this.#rest(attempt, config.heartbeatMs)
       return
     }
+    this.#ask(attempt)
+  }
+
+  /** Asks the voters for promises. */
+  #ask(attempt: Attempt): void {
+    const { wish } = attempt
+    const { config } = this.#cluster
     const last = this.#acceptor.roundOf(wish.register)
     const round = config.sabotage === 'reuse-ballot' ? Math.max(1, last) : last + 1
     this.#acceptor.noteRound(wish.register, round)
@@ -342,11 +375,12 @@ export class Agreement {
       this.#rest(attempt)
       return
     }
-    let highest = numberOf(current)
-    for (const answer of attempt.answers.values()) {
-      if (answer !== true && answer.value !== undefined) {
-        highest = Math.max(highest, numberOf(answer.value))
-      }
+    const highest = this.#highest(attempt, current)
+    if (this.#ahead.get(wish.register) === attempt) {
+      this.#ahead.delete(wish.register)
+      if (highest !== numberOf(current)) return
+      this.#granted.set(wish.register, { ballot: attempt.ballot, value: current })
+      return
     }
     const wanted = wish.isWanted?.() !== false
     const own = wanted && wish.next !== undefined && numberOf(current) === wish.expected
@@ -359,7 +393,19 @@ export class Agreement {
       wish.done?.(false)
       return
     }
-    this.#ask(attempt, own ? this.#advance(wish, current, highest) : this.#again(attempt, current))
+    const value = own ? this.#advance(wish, current, highest) : this.#again(attempt, current)
+    this.#suggest(attempt, value)
+  }
+
+  /** The highest epoch or version that anybody of them has accepted, decided or not: it is not given again. */
+  #highest({ answers }: Attempt, current: RegisterValue): number {
+    let highest = numberOf(current)
+    for (const answer of answers.values()) {
+      if (answer !== true && answer.value !== undefined) {
+        highest = Math.max(highest, numberOf(answer.value))
+      }
+    }
+    return highest
   }
 
   /** The newest of what the quorum knows: by ballot; where those who can be heard decide alone, by number first. */
@@ -426,7 +472,7 @@ export class Agreement {
     return settled
   }
 
-  #ask(attempt: Attempt, value: RegisterValue): void {
+  #suggest(attempt: Attempt, value: RegisterValue): void {
     const { register } = attempt.wish
     const { name } = this.#cluster.config
     attempt.phase = 'accept'
@@ -500,7 +546,7 @@ export class Agreement {
   }
 
   #onPromise(peer: Peer, answer: PromiseAnswer): void {
-    const attempt = this.#attempts.get(answer.register)
+    const attempt = this.#attempts.get(answer.register) ?? this.#ahead.get(answer.register)
     this.#acceptor.noteRound(answer.register, answer.highest)
     if (attempt?.phase !== 'prepare' || attempt.ballot.round !== answer.round) return
     if (answer.ok) attempt.answers.set(peer.name, answer)

@@ -47,6 +47,8 @@ export interface Cluster {
    * decides alone, otherwise later; a row that is being changed already is left alone.
    */
   changeRows(changes: readonly RowChange[], reason: string, options?: ChangeOptions): void
+  /** A change of the row will follow: what can be asked for before is asked for now. */
+  prepareRow(bucket: number, reason: string): void
   /** This node has begun to change the row and does not know the outcome yet. */
   isDeciding(bucket: number): boolean
   peerOf(node: NodeIndex): Peer | undefined

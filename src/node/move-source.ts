@@ -177,6 +177,7 @@ export class MoveSource {
     out.cursor = out.state.items.openCopy()
     out.state.forwarding = { peer, complete: false, gating: false, lastFrame: 0 }
     this.shipped++
+    this.#cluster.prepareRow(out.bucket, out.reason)
     if (this.#cluster.config.sabotage === 'early-in-sync') this.#changeRow(out, () => undefined)
     this.pump()
   }
@@ -219,6 +220,13 @@ export class MoveSource {
     this.#handlers.catchingUp(out.state, out.peer, out.role)
     out.frame = peers.send(out.peer, { kind: 'caughtUp', move: out.id, seq, parted }, now)
     this.#enter(out, 'caught up')
+  }
+
+  /** There is more to copy, and the window has room: waiting for an acknowledgement would leave both ends idle by turns. */
+  get unfinished(): boolean {
+    const out = this.#outgoing
+    if (out?.stage !== 'copy' || !out.peer.isOpen) return false
+    return out.peer.stream.unackedBytes <= this.#cluster.config.copyWindowBytes
   }
 
   /** Acknowledgements came: perhaps the target has everything now. */

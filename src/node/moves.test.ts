@@ -41,6 +41,28 @@ describe('a move', () => {
     expect(traces(a)).toEqual([])
   })
 
+  it('waits for nothing while it copies, and decides in one round', () => {
+    const wayMs = 50
+    const cluster = new MiniCluster({ copyBatchBytes: 100 }, { delayMs: wayMs, jitterMs: 0 })
+    const a = cluster.start('a')
+    fill(cluster, a, 600)
+    const times = new Map<number, number[]>()
+    cluster.onEvent = (at, event) => {
+      if (at !== a || event.kind !== 'stage' || event.isSwitch) return
+      times.set(event.bucket, [...(times.get(event.bucket) ?? []), cluster.now])
+    }
+    cluster.start('b')
+    cluster.balance()
+    expect(times.size).toBe(16)
+    // The first ones go on while the new node is made a voter.
+    for (const moments of [...times.values()].slice(3)) {
+      const [, copy, caughtUp, handOver, done] = moments
+      // A copy of some forty batches is on its way before the first of them is acknowledged.
+      expect(caughtUp - copy).toBeLessThan(2 * wayMs)
+      expect(done - handOver).toBeLessThan(2 * wayMs + 1)
+    }
+  })
+
   it('ships nothing when everything is in its place', () => {
     const cluster = new MiniCluster()
     const nodes = cluster.startAll('a', 'b', 'c')

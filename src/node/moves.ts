@@ -165,6 +165,11 @@ export class Moves {
     this.#source.pump()
   }
 
+  /** The window has room for more of a copy. */
+  get unfinished(): boolean {
+    return this.#source.unfinished
+  }
+
   /** Acknowledgements came: perhaps the target has everything now. */
   acked(): void {
     this.#source.acked()

@@ -251,6 +251,11 @@ export class Node implements Cluster {
     this.peers.flush(now)
   }
 
+  /** It has more to say, and lets others go first. */
+  get unfinished(): boolean {
+    return this.#moves.unfinished
+  }
+
   /** When `tick` has something to do. */
   get deadline(): number {
     const restless = this.#moves.busy || this.#merges.busy || this.#requests.waiting
@@ -313,6 +318,10 @@ export class Node implements Cluster {
 
   isDeciding(bucket: number): boolean {
     return this.#agreement.isPending(bucket)
+  }
+
+  prepareRow(bucket: number, reason: string): void {
+    this.#agreement.prepare(bucket, reason)
   }
 
   changeRows(changes: readonly RowChange[], reason: string, options?: ChangeOptions): void {

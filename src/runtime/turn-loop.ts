@@ -10,6 +10,8 @@ export interface TurnNode {
   flush(now: number): void
   /** When `tick` must be called next. */
   readonly deadline: number
+  /** It has more to say, and lets others go first: another turn follows at once. */
+  readonly unfinished?: boolean
 }
 
 export interface TurnPorts {
@@ -37,6 +39,7 @@ export class TurnLoop {
       this.#ports.beforeFlush?.()
       this.#node.flush(this.#clock.now())
       this.#ports.endTurn()
+      if (this.#node.unfinished === true) this.wake()
     } catch (error) {
       this.fail(error)
     }

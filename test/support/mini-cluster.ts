@@ -146,7 +146,7 @@ export class MiniNode {
     const { now } = this.#cluster
     act(this.node, now)
     this.node.flush(now)
-    this.wakeMs = Math.max(this.node.deadline, now + WAKE_MS_MIN)
+    this.wakeMs = Math.max(this.node.unfinished ? now : this.node.deadline, now + WAKE_MS_MIN)
   }
 
   pause(): void {
