@@ -1,6 +1,7 @@
-/** The measured part of docs/performance.md: the table of a run between two marks, and a picture for each group. */
+/** The measured part of docs/performance.md: the tables of a run between two marks, and a picture for each group. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { formatGoals } from './goals.js'
 import { drawLines, drawRatios } from './plots.js'
 import { formatPage, isLoaded, type Report } from './report.js'
 import type { Row } from './row.js'
@@ -31,7 +32,8 @@ export function writePage(docs: string, report: Report): string[] {
     files.push(join(images, name))
     pictures.push(`![${series}](images/${name})`)
   }
-  const measured = [BEGIN, '', describeRun(report), '', ...formatPage(report.rows), '']
+  const tables = [...formatGoals(report.rows), '', ...formatPage(report.rows)]
+  const measured = [BEGIN, '', describeRun(report), '', ...tables, '']
   const body = [...measured, ...pictures.flatMap((line) => [line, '']), ''].join('\n').trimEnd()
   writeFileSync(page, `${text.slice(0, begin)}${body}\n\n${text.slice(end)}`)
   return files

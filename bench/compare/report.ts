@@ -122,7 +122,7 @@ function formatMs(ms: number): string {
   return ms < 10 ? ms.toFixed(2) : ms.toFixed(0)
 }
 
-function formatValue(value: number | null): string {
+export function formatValue(value: number | null): string {
   if (value === null || Number.isNaN(value)) return '-'
   return value >= 1000
     ? Math.round(value).toLocaleString('en-US')
