@@ -122,6 +122,7 @@ export class Requests {
     if (session === undefined || session.ending) return
     const { input } = session
     session.heardMs = this.#cluster.now
+    this.#statistics.inputBytes += bytes.length
     if (input.length + bytes.length > this.#cluster.config.maxRequestBytes) {
       this.#complain(session, 'ERR Protocol error: too big request')
     } else this.#take(session, bytes)
@@ -542,7 +543,7 @@ export class Requests {
     const { remote } = session
     const written = reply.bytes.subarray(0, reply.length)
     if (!session.waits && areOpen(gates)) {
-      if (remote === undefined) this.#cluster.outbox.output(session.id, written)
+      if (remote === undefined) this.#output(session, written)
       else this.#remotes.answerNow(remote, written, this.#ends)
     } else {
       const bytes =
@@ -551,6 +552,11 @@ export class Requests {
       this.#gated.add(session)
     }
     this.#clear()
+  }
+
+  #output(session: Session, bytes: Uint8Array): void {
+    this.#statistics.outputBytes += bytes.length
+    this.#cluster.outbox.output(session.id, bytes)
   }
 
   /** Usually nothing was noted about the replies, and the lists serve for ever. */
@@ -569,7 +575,7 @@ export class Requests {
     } else {
       for (let segment = session.takeReady(); segment; segment = session.takeReady()) {
         if (segment.bytes === undefined || (segment instanceof Slot && segment.silent)) continue
-        this.#cluster.outbox.output(session.id, segment.bytes)
+        this.#output(session, segment.bytes)
       }
     }
     if (session.waits) {

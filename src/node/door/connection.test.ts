@@ -1,11 +1,23 @@
 import { describe, expect, it } from 'vitest'
+import { latin1Bytes } from '../../core/bytes.js'
 import { RespError } from '../../wire/resp/reply-value.js'
+import { encodeArguments } from '../../wire/resp/request-writer.js'
 import { MiniCluster, type MiniClient } from '../../../test/support/mini-cluster.js'
 
 function trio(): { cluster: MiniCluster; client: MiniClient; other: MiniClient } {
   const cluster = new MiniCluster()
   const [a] = cluster.startAll('a', 'b', 'c')
   return { cluster, client: cluster.client(a), other: cluster.client(a) }
+}
+
+function encodeWords(...words: string[]): Uint8Array {
+  return encodeArguments(words.map(latin1Bytes))
+}
+
+function bytesOf(info: string): { input: number; output: number } {
+  const [, input, output] =
+    /total_net_input_bytes:(\d+)\r\ntotal_net_output_bytes:(\d+)\r/.exec(info) ?? []
+  return { input: Number(input), output: Number(output) }
 }
 
 describe('a conversation', () => {
@@ -85,6 +97,19 @@ describe('a conversation', () => {
     expect(client.call('CLIENT', 'UNPAUSE')).toBe('OK')
     cluster.run(100)
     expect(other.replies).toHaveLength(4)
+  })
+
+  it('is counted in bytes', () => {
+    const cluster = new MiniCluster()
+    const client = cluster.client(cluster.start('a'))
+    const first = client.call('INFO', 'stats') as string
+    const value = 'v'.repeat(1000)
+    expect(client.call('SET', 'k', value)).toBe('OK')
+    const [before, after] = [first, client.call('INFO', 'stats') as string].map(bytesOf)
+    const asked = [...encodeWords('SET', 'k', value), ...encodeWords('INFO', 'stats')].length
+    expect(after.input - before.input).toBe(asked)
+    const told = `$${first.length}\r\n${first}\r\n+OK\r\n`
+    expect(after.output - before.output).toBe(told.length)
   })
 
   it('is told what it said wrong', () => {

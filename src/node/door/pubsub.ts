@@ -22,6 +22,8 @@ export type Kind = 'channels' | 'patterns' | 'shards'
 export const SUBSCRIPTIONS_MAX = 1_000_000
 
 export class PubSub {
+  /** Of what was sent that is no reply. */
+  pushedBytes = 0
   readonly #outbox: Outbox
   readonly #hangUp: (session: Session) => void
   /** By kind and name. */
@@ -121,8 +123,12 @@ export class PubSub {
 
   /** Sends bytes that are no reply, unless the client does not read what it is sent. */
   push(session: Session, bytes: Uint8Array): void {
-    if ((this.#outbox.unread?.(session.id) ?? 0) > this.#unreadMax) this.#hangUp(session)
-    else this.#outbox.output(session.id, bytes)
+    if ((this.#outbox.unread?.(session.id) ?? 0) > this.#unreadMax) {
+      this.#hangUp(session)
+      return
+    }
+    this.pushedBytes += bytes.length
+    this.#outbox.output(session.id, bytes)
   }
 
   #push(sessions: ReadonlySet<Session>, words: readonly Uint8Array[]): number {

@@ -19,6 +19,9 @@ function bucketOf(ms: number): number {
 
 export class DoorStatistics {
   connections = 0
+  /** Of clients' requests and of the replies to them. */
+  inputBytes = 0
+  outputBytes = 0
   /** Executed here on a bucket that is here. */
   commands = 0
   /** Of these, by the place of the command in the list. */
