@@ -23,6 +23,7 @@ import { ReplyWriter } from '../wire/resp/reply-writer.js'
 import { encodeArguments } from '../wire/resp/request-writer.js'
 import type { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
+import { Lookahead } from './lookahead.js'
 import { OnceNotes, readNote, writeNote, type Note } from './once-notes.js'
 import type { Peer } from './peers.js'
 import type { Gate } from './session.js'
@@ -45,6 +46,7 @@ export class Copies {
   readonly #cluster: Cluster
   readonly #hash: PlacementHash
   readonly #parser = new RequestParser()
+  readonly #lookahead: Lookahead
   readonly #silent = new ReplyWriter()
   readonly #call: Call
   readonly #reader = new ByteReader()
@@ -59,6 +61,10 @@ export class Copies {
     this.#cluster = cluster
     this.#onChange = onChange
     this.#hash = placementHash(cluster.config.hash)
+    this.#lookahead = new Lookahead(cluster, {
+      placement: this.#hash,
+      createParser: () => new RequestParser()
+    })
     this.#call = new Call(this.#silent, cluster.store.createKey(), cluster.random.fork())
   }
 
@@ -141,32 +147,52 @@ export class Copies {
     const reader = this.#reader.point(payload, viewOf(payload), 0, payload.length)
     const raw = new Span()
     const entry = new Entry()
+    const ahead = this.#lookahead
     while (reader.remaining > 0) {
       if (isNoteEntry(reader)) {
         this.#takeNote(peer, reader, entry)
         continue
       }
+      if (!ahead.hasNext) this.#lookAhead(reader, entry, raw)
       readEntry(reader, entry, raw)
-      const own = this.#cluster.table.mask
-      if (!isMask(entry.mask) || entry.bucket > entry.mask) {
-        throw new FormatError(`a write to bucket ${entry.bucket} of mask ${entry.mask}`)
-      }
-      if (entry.mask > own) {
-        // Meant for a former life of this node, which knew more than this one does yet.
-        const { bucket, epoch } = entry
-        this.#cluster.peers.send(peer, { kind: 'behind', bucket, epoch }, this.#cluster.now)
-        continue
-      }
-      const bucket = entry.mask < own ? this.#childOf(raw) : entry.bucket
-      const state = this.#cluster.buckets[bucket]
-      if (state === undefined || !this.#takes(state, peer, entry)) {
-        this.#correct(peer, bucket)
-        continue
-      }
-      state.lastVersion = entry.version
-      if (!this.#execute(state, raw, entry.version)) continue
-      this.#onChange(state, this.#call)
+      this.#apply(peer, entry, raw)
+      ahead.advance()
     }
+    ahead.clear()
+  }
+
+  #apply(peer: Peer, entry: Entry, raw: Span): void {
+    const own = this.#cluster.table.mask
+    if (!isMask(entry.mask) || entry.bucket > entry.mask) {
+      throw new FormatError(`a write to bucket ${entry.bucket} of mask ${entry.mask}`)
+    }
+    if (entry.mask > own) {
+      // Meant for a former life of this node, which knew more than this one does yet.
+      const { bucket, epoch } = entry
+      this.#cluster.peers.send(peer, { kind: 'behind', bucket, epoch }, this.#cluster.now)
+      return
+    }
+    const bucket = entry.mask < own ? this.#childOf(raw) : entry.bucket
+    const state = this.#cluster.buckets[bucket]
+    if (state === undefined || !this.#takes(state, peer, entry)) {
+      this.#correct(peer, bucket)
+      return
+    }
+    state.lastVersion = entry.version
+    if (this.#execute(state, raw, entry.version)) this.#onChange(state, this.#call)
+  }
+
+  /** Parses the writes that follow in a row, and asks for the memory of their keys. */
+  #lookAhead(reader: ByteReader, entry: Entry, raw: Span): void {
+    const ahead = this.#lookahead
+    const { offset } = reader
+    ahead.begin(reader.bytes)
+    while (reader.remaining > 0 && !ahead.isFull && !isNoteEntry(reader)) {
+      readEntry(reader, entry, raw)
+      if (ahead.add(raw.bytes, raw.view, raw.offset, raw.offset + raw.length) < 0) break
+    }
+    ahead.touch()
+    reader.offset = offset
   }
 
   /** Where every backup should be; and what has been seen by all may be forgotten. `missed`: see SyncMark. */
@@ -316,15 +342,21 @@ export class Copies {
 
   /** Executes a write; its time is in its version, the same on every copy. */
   #execute(state: BucketState, raw: Span, version: number): boolean {
-    const parser = this.#parser
     const call = this.#call
-    const command = this.#parse(raw)
+    const ahead = this.#lookahead
+    const isKnown = ahead.covers(raw.bytes, raw.offset) && ahead.end === raw.offset + raw.length
+    const command = (isKnown ? ahead.command : undefined) ?? this.#parse(raw)
+    const parser = isKnown ? ahead.parser : this.#parser
     const offset = parser.offsets[command.key]
     const length = parser.lengths[command.key]
-    const hash = this.#hash.hash(raw.bytes, offset, length)
     this.#silent.reset()
     call.begin()
-    call.key.set(raw.bytes, raw.view, offset, length, hash)
+    if (isKnown) {
+      call.key.setHashed(raw.bytes, raw.view, offset, length, ahead)
+    } else {
+      const hash = this.#hash.hash(raw.bytes, offset, length)
+      call.key.set(raw.bytes, raw.view, offset, length, hash)
+    }
     call.bytes = raw.bytes
     call.view = raw.view
     call.offsets = parser.offsets

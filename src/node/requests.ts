@@ -11,7 +11,7 @@
 import { ByteReader, FormatError } from '../core/bytes.js'
 import type { PlacementHash } from '../core/hash/placement-hash.js'
 import type { Call } from '../commands/call.js'
-import { findCommand, hasArity } from '../commands/registry.js'
+import { findCommand, hasArity, type ListedCommand } from '../commands/registry.js'
 import { RequestParser, INCOMPLETE, PROTOCOL_ERROR } from '../wire/resp/request-parser.js'
 import type { Unblocking } from '../wire/peer/door.js'
 import { ReplyWriter } from '../wire/resp/reply-writer.js'
@@ -31,6 +31,7 @@ import { RemoteSessions } from './door/remote-sessions.js'
 import type { DoorStatistics } from './door/statistics.js'
 import { KeyParts } from './key-parts.js'
 import { KeyReads } from './key-reads.js'
+import { Lookahead } from './lookahead.js'
 import type { Peer } from './peers.js'
 import { Segment, Session, Slot, type Gate, type Processor } from './session.js'
 import type { Watches } from './watches.js'
@@ -62,6 +63,7 @@ export class Requests {
   /** Sessions that begin nothing because somebody said so. */
   readonly #paused = new Set<Session>()
   readonly #parser: RequestParser
+  readonly #lookahead: Lookahead
   readonly #reply: ReplyWriter
   readonly #call: Call
   readonly #reads: KeyReads
@@ -90,6 +92,10 @@ export class Requests {
     this.#remotes = new RemoteSessions(cluster)
     this.#lid = new InputLid(cluster.config.maxInputBytes)
     this.#parser = this.#createParser()
+    this.#lookahead = new Lookahead(cluster, {
+      placement: this.#hash,
+      createParser: () => this.#createParser()
+    })
     this.#reply = new ReplyWriter({ maxBytes: cluster.config.maxReplyBytes })
     this.#call = this.#execution.createCall(this.#reply)
     const [call, execution, statistics] = [this.#call, this.#execution, this.#statistics]
@@ -388,13 +394,19 @@ export class Requests {
     const { input } = session
     let whole = true
     const reply = this.#reply
-    let parser = session.parser ?? this.#parser
-    if (session.parser === undefined) parser.reset()
+    const ahead = this.#lookahead
+    if (session.parser === undefined) this.#parser.reset()
     this.#clear()
     reply.protocol = session.protocol
     while (input.length > 0 && this.#mayBegin(session)) {
-      const { bytes, start } = input
-      const after = parser.parse(bytes, input.view, start, input.end)
+      const { bytes, view, start, end } = input
+      const ownParser = session.parser
+      if (ownParser === undefined && !ahead.covers(bytes, start)) {
+        ahead.fill(bytes, view, start, end)
+      }
+      const isKnown = ownParser === undefined && ahead.covers(bytes, start)
+      const parser = isKnown ? ahead.parser : (ownParser ?? this.#parser)
+      const after = isKnown ? ahead.end : parser.parse(bytes, view, start, end)
       if (after < 0 && session.remote !== undefined) {
         throw new FormatError('what was passed on is not made of whole commands')
       }
@@ -409,7 +421,7 @@ export class Requests {
         whole = false
         break
       }
-      if (parser.count > 0 && !this.#execute(session, parser, after)) {
+      if (parser.count > 0 && !this.#execute(session, parser, after, isKnown)) {
         if (!this.#begin(session, parser, after)) break
       }
       if (session.remote !== undefined) {
@@ -419,30 +431,30 @@ export class Requests {
       // Whatever was executed may have ended the session and with it the input.
       if (input.length === 0) break
       input.consume(after)
-      if (session.parser !== undefined) {
+      if (isKnown) ahead.advance()
+      if (ownParser !== undefined) {
         session.parser = undefined
-        parser = this.#parser
-        parser.reset()
+        this.#parser.reset()
       }
       // A pipeline of large reads must not gather all its replies first.
       if (reply.length > REPLY_BYTES_MAX) this.#put(session)
     }
+    ahead.clear()
     this.#put(session)
     if (session.waits || session.ending) this.#settle(session)
     return whole
   }
 
   /** Executes a command about one key whose bucket is here; false if it takes more than that. */
-  #execute(session: Session, parser: RequestParser, after: number): boolean {
+  #execute(session: Session, parser: RequestParser, after: number, isKnown: boolean): boolean {
     if (session.aside || parser.inline || this.#errands.observer.watchful) return false
     const { bytes, view, start } = session.input
-    const command = findCommand(bytes, parser.offsets[0], parser.lengths[0])
-    if (command === undefined || !hasArity(command, parser.count)) {
-      return this.#executeSeveral(session, parser)
-    }
+    const ahead = this.#lookahead
+    const command = isKnown ? ahead.command : this.#commandOf(bytes, parser)
+    if (command === undefined) return this.#executeSeveral(session, parser)
     const offset = parser.offsets[command.key]
     const length = parser.lengths[command.key]
-    const hash = this.#hash.hash(bytes, offset, length)
+    const hash = isKnown ? ahead.placementHash : this.#hash.hash(bytes, offset, length)
     const state = this.#cluster.buckets[hash & this.#cluster.table.mask]
     if (state?.role !== 'primary' || state.holding || !this.#cluster.mayServe()) return false
     const { remote } = session
@@ -455,7 +467,8 @@ export class Requests {
     this.#statistics.commands++
     this.#statistics.calls[command.place]++
     const call = this.#call
-    call.key.set(bytes, view, offset, length, hash)
+    if (isKnown) call.key.setHashed(bytes, view, offset, length, ahead)
+    else call.key.set(bytes, view, offset, length, hash)
     call.bytes = bytes
     call.view = view
     const before = this.#reply.length
@@ -470,6 +483,12 @@ export class Requests {
     }
     if (remote !== undefined) this.#ends.push(this.#reply.length)
     return true
+  }
+
+  /** The command about one key that these arguments are, if they are one. */
+  #commandOf(bytes: Uint8Array, parser: RequestParser): ListedCommand | undefined {
+    const command = findCommand(bytes, parser.offsets[0], parser.lengths[0])
+    return command !== undefined && hasArity(command, parser.count) ? command : undefined
   }
 
   /** The same for a command over several keys. */

@@ -62,6 +62,15 @@ export class Bucket extends BucketRecords {
     return this.index.find(key)
   }
 
+  /** Where the search for a key of this hash begins, and what it may find: for Slab.touch. */
+  slotUnit(hash: number): number {
+    return this.index.slotUnit(hash)
+  }
+
+  candidate(hash: number): number {
+    return this.index.candidate(hash)
+  }
+
   /** `value` must not lie in this key's own record. */
   setString(key: Key, value: Span, version: number, expiry: number): number {
     const length = value.length

@@ -110,6 +110,27 @@ export class KeyIndex {
     }
   }
 
+  /** The unit of the slab at which the search for a hash begins; 0 if there is nothing to be found. */
+  slotUnit(hash: number): number {
+    const directory = this.#directory
+    const place = this.#placeOf(hash ^ SIGN)
+    const segment = directory[place]
+    if (segment === 0) return 0
+    return (segment & ~UNIT_MASK) | (homeOf(segment, directory[place + 1], hash) >> 2)
+  }
+
+  /** The ref of a record of this hash, whatever its key is; 0 if there is none. */
+  candidate(hash: number): number {
+    const directory = this.#directory
+    const place = this.#placeOf(hash ^ SIGN)
+    const segment = directory[place]
+    if (segment === 0) return 0
+    const words = this.#records.words[segment >>> CHUNK_BITS]
+    let at = homeOf(segment, directory[place + 1], hash)
+    while (words[at + 1] !== 0 && words[at] < hash) at += 2
+    return words[at + 1]
+  }
+
   /** The key must not be there yet. Its memory may go beyond the limit of the slab. */
   insert(hash: number, ref: number): void {
     for (;;) {

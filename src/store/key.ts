@@ -52,6 +52,12 @@ export class KeyHasher {
   }
 }
 
+export interface KeyHashes {
+  readonly placementHash: number
+  /** The table hash. */
+  readonly keyHash: number
+}
+
 export class Key extends Span {
   readonly hasher: KeyHasher
   /** The table hash. */
@@ -82,6 +88,23 @@ export class Key extends Span {
     this.length = length
     this.placementHash = placementHash
     this.hash = this.hasher.hash(view, offset, length)
+    return this
+  }
+
+  /** The same for a key whose hashes somebody knows already. */
+  setHashed(
+    bytes: Uint8Array,
+    view: DataView,
+    offset: number,
+    length: number,
+    hashes: KeyHashes
+  ): this {
+    this.bytes = bytes
+    this.view = view
+    this.offset = offset
+    this.length = length
+    this.placementHash = hashes.placementHash
+    this.hash = hashes.keyHash
     return this
   }
 

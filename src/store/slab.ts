@@ -78,6 +78,23 @@ export class Slab {
     return this.words[ref >>> CHUNK_BITS][(ref & UNIT_MASK) << 2] >>> FLAG_BITS
   }
 
+  /**
+   * Loads the line of memory that lies so many words behind the begin of each of these units, so that it is near when it is
+   * needed. The loop must stay short: only loads that a processor sees together are waited for together.
+   */
+  touch(units: Int32Array, count: number, words: number): number {
+    const chunks = this.words
+    if (chunks.length === 0) return 0
+    let touched = 0
+    for (let i = 0; i < count; i++) {
+      const ref = units[i]
+      const chunk = chunks[ref >>> CHUNK_BITS]
+      const at = ((ref & UNIT_MASK) << 2) + words
+      if (at < chunk.length) touched ^= chunk[at]
+    }
+    return touched
+  }
+
   /** `beyondLimit` is for what must not fail, such as recording a delete. */
   allocate(units: number, beyondLimit = false): number {
     if (units > OWN_CHUNK_UNITS) return this.#allocateChunk(units, beyondLimit)

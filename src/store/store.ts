@@ -68,6 +68,11 @@ export class Store {
     return new Key(this.hasher)
   }
 
+  /** Loads memory that will be needed (Slab.touch). */
+  touch(units: Int32Array, count: number, words: number): number {
+    return this.#arena.records.touch(units, count, words)
+  }
+
   get items(): number {
     return this.#arena.items
   }
