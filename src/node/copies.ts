@@ -186,7 +186,7 @@ export class Copies {
   #lookAhead(reader: ByteReader, entry: Entry, raw: Span): void {
     const ahead = this.#lookahead
     const { offset } = reader
-    ahead.begin(reader.bytes)
+    ahead.clear()
     while (reader.remaining > 0 && !ahead.isFull && !isNoteEntry(reader)) {
       readEntry(reader, entry, raw)
       if (ahead.add(raw.bytes, raw.view, raw.offset, raw.offset + raw.length) < 0) break

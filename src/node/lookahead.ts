@@ -1,5 +1,5 @@
 /**
- * The next commands of a pipeline, parsed before the first of them is executed, so that the memory their keys lie in can be
+ * The next commands of a pipeline, or of several clients, parsed before the first of them is executed, so that the memory their keys lie in can be
  * asked for all at once. With a million keys a command spends a third of its time waiting for two places in memory, a slot
  * of the index and the record it names; sixteen such waits in a row cost sixteen times one, sixteen at once little more than
  * one. A processor waits for several places at once only if the loads are close together, so each step is a loop of its own:
@@ -12,7 +12,7 @@ import { NO_BYTES } from '../core/bytes.js'
 import type { PlacementHash } from '../core/hash/placement-hash.js'
 import { COMMANDS, findCommand, hasArity, type ListedCommand } from '../commands/registry.js'
 import type { KeyHasher, KeyHashes } from '../store/key.js'
-import { RequestParser } from '../wire/resp/request-parser.js'
+import type { RequestParser } from '../wire/resp/request-parser.js'
 import type { Cluster } from './cluster.js'
 
 /** As many as a processor's caches hold with what lies around them; with 8 a fifth less is won, with 32 nothing more. */
@@ -31,7 +31,8 @@ export class Lookahead implements KeyHashes {
   readonly #placement: PlacementHash
   readonly #hasher: KeyHasher
   readonly #parsers: RequestParser[]
-  #bytes: Uint8Array = NO_BYTES
+  /** The bytes each of them lies in, and where. */
+  readonly #sources: Uint8Array[] = Array.from({ length: COMMANDS_MAX }, () => NO_BYTES)
   readonly #starts = new Int32Array(COMMANDS_MAX)
   readonly #ends = new Int32Array(COMMANDS_MAX)
   /** By their places in the list of all commands. */
@@ -53,27 +54,24 @@ export class Lookahead implements KeyHashes {
     this.#parsers = Array.from({ length: COMMANDS_MAX }, parts.createParser)
   }
 
-  /** Parses what lies between two places, up to the first command that is not whole or not plain. */
+  /** Begins anew with what lies between two places. */
   fill(bytes: Uint8Array, view: DataView, start: number, end: number): void {
-    this.begin(bytes)
-    let from = start
-    while (from < end && this.#count < COMMANDS_MAX) {
-      from = this.add(bytes, view, from, end)
-      if (from < 0) break
-    }
-    if (this.#count > 1) this.touch()
+    this.clear()
+    this.extend(bytes, view, start, end)
+    this.touch()
   }
 
-  /** The commands that are added from now on lie in these bytes. */
-  begin(bytes: Uint8Array): void {
-    this.#bytes = bytes
+  /** Parses what lies between two places, as far as there is room, up to a command that is not whole or not plain. */
+  extend(bytes: Uint8Array, view: DataView, start: number, end: number): void {
+    let from = start
+    while (from >= 0 && from < end && !this.isFull) from = this.add(bytes, view, from, end)
+  }
+
+  /** To be called before any of the bytes change. */
+  clear(): void {
+    for (let i = 0; i < this.#count; i++) this.#sources[i] = NO_BYTES
     this.#count = 0
     this.#at = 0
-  }
-
-  /** To be called before the bytes change. */
-  clear(): void {
-    this.begin(NO_BYTES)
   }
 
   get hasNext(): boolean {
@@ -86,7 +84,11 @@ export class Lookahead implements KeyHashes {
 
   /** Whether the command that begins here is the next one known. */
   covers(bytes: Uint8Array, start: number): boolean {
-    return this.#at < this.#count && this.#starts[this.#at] === start && this.#bytes === bytes
+    return (
+      this.#at < this.#count &&
+      this.#starts[this.#at] === start &&
+      this.#sources[this.#at] === bytes
+    )
   }
 
   /** The next command was dealt with. */
@@ -103,6 +105,7 @@ export class Lookahead implements KeyHashes {
     const after = parser.parse(bytes, view, start, end)
     if (after < 0) return after
     const at = this.#count++
+    this.#sources[at] = bytes
     this.#starts[at] = start
     this.#ends[at] = after
     this.#commands[at] = NONE
@@ -117,8 +120,9 @@ export class Lookahead implements KeyHashes {
     return after
   }
 
-  /** Asks for the memory of all keys. */
+  /** Asks for the memory of all keys, if there are several. */
   touch(): void {
+    if (this.#count < 2) return
     const { buckets, table, store } = this.#cluster
     const { mask } = table
     const commands = this.#commands

@@ -243,6 +243,7 @@ export class Node implements Cluster {
   /** The end of a turn: everything that was said goes out, one batch a node. */
   flush(now: number): void {
     this.#now = now
+    this.#requests.runShort()
     this.#balancer.flush()
     this.#moves.pump()
     this.#agreement.flush()

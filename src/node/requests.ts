@@ -40,6 +40,8 @@ import type { Watches } from './watches.js'
 const OPEN_MAX = 512
 /** Replies of one turn that are gathered before they are put out: more would only leave the processor's caches. */
 const REPLY_BYTES_MAX = 64 * 1024
+/** A read of so many bytes is kept until the end of the turn; a longer one is parsed where it lies. */
+const SHORT_BYTES_MAX = 512
 /** A session that has so much waiting is not read from until it is down to the second. */
 const PAUSE_BYTES = 1024 * 1024
 const RESUME_BYTES = 64 * 1024
@@ -68,6 +70,8 @@ export class Requests {
   readonly #call: Call
   readonly #reads: KeyReads
   readonly #parts: KeyParts
+  /** Sessions that sent something short in this turn. */
+  readonly #short: Session[] = []
   #gates: Gate[] = []
   /** Where each reply of another node's client ends. */
   #ends: number[] = []
@@ -131,8 +135,39 @@ export class Requests {
     this.#statistics.inputBytes += bytes.length
     if (input.length + bytes.length > this.#cluster.config.maxRequestBytes) {
       this.#complain(session, 'ERR Protocol error: too big request')
+    } else if (bytes.length <= SHORT_BYTES_MAX && input.length === 0) {
+      input.append(bytes)
+      this.#short.push(session)
+      return
     } else this.#take(session, bytes)
     this.#throttle(session)
+    this.#finishTurn()
+  }
+
+  /**
+   * Executes the short requests that came in during this turn, in the order in which they came. Clients that send one
+   * command at a time get the same as a pipeline: the memory of all their keys is asked for at once.
+   */
+  runShort(): void {
+    const short = this.#short
+    if (short.length === 0) return
+    const ahead = this.#lookahead
+    for (let done = 0; done < short.length;) {
+      let known = done
+      ahead.clear()
+      while (known < short.length && !ahead.isFull) {
+        const { bytes, view, start, end } = short[known++].input
+        ahead.extend(bytes, view, start, end)
+      }
+      ahead.touch()
+      for (; done < known; done++) {
+        const session = short[done]
+        if (session.input.length > 0 && this.#mayBegin(session)) this.#run(session)
+        this.#throttle(session)
+      }
+    }
+    ahead.clear()
+    short.length = 0
     this.#finishTurn()
   }
 
@@ -141,11 +176,11 @@ export class Requests {
     const { input } = session
     if (input.length === 0 && this.#mayBegin(session)) {
       input.lend(bytes)
-      this.#run(session)
+      this.#runAlone(session)
       input.keep()
     } else {
       input.append(bytes)
-      if (this.#mayBegin(session)) this.#run(session)
+      if (this.#mayBegin(session)) this.#runAlone(session)
     }
   }
 
@@ -384,6 +419,12 @@ export class Requests {
     return session.isRoutedBy(this.#cluster.table)
   }
 
+  /** What is known of the commands of one session must not outlive their bytes. */
+  #runAlone(session: Session): void {
+    this.#run(session)
+    this.#lookahead.clear()
+  }
+
   #run(session: Session): void {
     // A command that was put off until its turn came lets the next ones begin.
     while (this.#runOnce(session) && session.input.length > 0 && this.#mayBegin(session));
@@ -439,7 +480,6 @@ export class Requests {
       // A pipeline of large reads must not gather all its replies first.
       if (reply.length > REPLY_BYTES_MAX) this.#put(session)
     }
-    ahead.clear()
     this.#put(session)
     if (session.waits || session.ending) this.#settle(session)
     return whole
@@ -537,7 +577,7 @@ export class Requests {
       if (session.open === session.parked.length) this.#retry(session)
       return
     }
-    if (session.input.length > 0 && this.#mayBegin(session)) this.#run(session)
+    if (session.input.length > 0 && this.#mayBegin(session)) this.#runAlone(session)
     this.#throttle(session)
     if (session.remote !== undefined) this.#remotes.release(session)
   }
