@@ -24,6 +24,8 @@ const PAYLOAD_TEXT_MAX = 60
 
 export class Trace {
   readonly #ring: Entry[] = []
+  /** For the envelopes in it. */
+  readonly #memory: (Uint8Array | undefined)[] = []
   #next = 0
   #digest = 0x12345678
   #count = 0
@@ -44,13 +46,25 @@ export class Trace {
     hash = mix(hash ^ hashText(where) ^ Math.imul(hashText(what), 31))
     hash = mix(hash ^ hashDetail(detail))
     this.#digest = hash
-    const entry = { time, where, what, detail }
+    const entry = { time, where, what, detail: this.#keep(detail) }
     this.#ring[this.#next] = entry
     this.#next = (this.#next + 1) % RING_LENGTH
     if (this.#onLine !== undefined) {
       const line = format(entry)
       if (line !== undefined) this.#onLine(line)
     }
+  }
+
+  /** The memory of an envelope is used again by whoever sent it, so a copy is kept, in memory that is used again as well. */
+  #keep(detail: Detail): Detail {
+    if (!(detail instanceof Uint8Array)) return detail
+    let memory = this.#memory[this.#next]
+    if (memory === undefined || memory.length < detail.length) {
+      memory = new Uint8Array(2 * detail.length)
+      this.#memory[this.#next] = memory
+    }
+    memory.set(detail)
+    return memory.subarray(0, detail.length)
   }
 
   get digest(): string {

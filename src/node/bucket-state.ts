@@ -63,6 +63,8 @@ export class BucketState {
   handing = false
   /** It is not served while somebody's attempt to take it over is brought to its end. */
   conceded = false
+  /** It had nothing of what it should have, and takes in what this node has before it serves (merges.ts). */
+  filling: Peer | undefined
   waiting: Session[] = []
 
   constructor(items: Bucket, options: { mask: number; role: Role; epoch: number }) {
@@ -75,7 +77,7 @@ export class BucketState {
 
   /** Requests wait for the row to change. */
   get holding(): boolean {
-    return this.handing || this.conceded
+    return this.handing || this.conceded || this.filling !== undefined
   }
 
   /** Whether every in-sync backup has every write; remembers it. */

@@ -3,6 +3,9 @@
  * to the bucket's new primary, which takes what is newer than its own as a write like any other. A copy is only
  * dropped when all of it has been taken in; until then nothing else happens to it. Where both sides wrote a key since
  * they parted, one of the two is dropped, and that is told.
+ *
+ * Of three sides the third may name a node that has given its copy away by then. It begins with nothing and serves when the
+ * one that has the copy has given all of it back.
  */
 import { ByteReader, ByteWriter, compareBytes, latin1Bytes } from '../core/bytes.js'
 import type { CopyCursor } from '../store/copy-cursor.js'
@@ -30,9 +33,16 @@ interface Merge {
   retryMs: number
 }
 
+export interface MergeHandlers {
+  /** Makes the bucket, which this node should have and has not, to be filled by that node. */
+  startFor(giver: Peer, bucket: number): BucketState
+  release(state: BucketState): void
+}
+
 export class Merges {
   readonly #cluster: Cluster
   readonly #copies: Copies
+  readonly #handlers: MergeHandlers
   readonly #merges = new Map<number, Merge>()
   readonly #writer = new ByteWriter(16 * 1024)
   readonly #item = new Item()
@@ -40,9 +50,10 @@ export class Merges {
   /** Keys of which one of two versions was dropped here. */
   conflicts = 0
 
-  constructor(cluster: Cluster, copies: Copies) {
+  constructor(cluster: Cluster, copies: Copies, handlers: MergeHandlers) {
     this.#cluster = cluster
     this.#copies = copies
+    this.#handlers = handlers
     this.#key = cluster.store.createKey()
   }
 
@@ -74,6 +85,8 @@ export class Merges {
 
   peerGone(peer: Peer): void {
     for (const [bucket, merge] of this.#merges) if (merge.peer === peer) this.restart(bucket)
+    // What it has not given it still has: the bucket goes on with what there is, and the rest is merged when it is back.
+    for (const state of this.#cluster.buckets) if (state?.filling === peer) this.#filled(state)
   }
 
   /** Before a split, in which no bucket may be under way. */
@@ -94,7 +107,10 @@ export class Merges {
   onMerge(peer: Peer, message: Extract<Message, { kind: 'merge' }>): void {
     const { table, peers, now } = this.#cluster
     const { bucket, mask, last } = message
-    const done = mask === table.mask && this.#take(bucket, message.payload)
+    const state = mask === table.mask ? this.#taker(peer, bucket) : undefined
+    if (state !== undefined) this.#take(state, message.payload)
+    if (last && state?.filling === peer) this.#filled(state)
+    const done = state !== undefined
     if (last || !done) peers.send(peer, { kind: 'merged', bucket, mask, done }, now)
   }
 
@@ -142,11 +158,23 @@ export class Merges {
     merge.frame = peers.send(peer, { kind: 'merge', bucket, mask, last, payload }, now)
   }
 
-  /** Takes what is newer; false if this is not the place for it. */
-  #take(bucket: number, payload: Uint8Array): boolean {
-    const { buckets, clock } = this.#cluster
+  /** The bucket that takes in what the peer has of it, if this is the place for it. */
+  #taker(peer: Peer, bucket: number): BucketState | undefined {
+    const { buckets, table, self, byMajority } = this.#cluster
     const state = buckets[bucket]
-    if (state?.role !== 'primary' || state.holding) return false
+    if (state?.role === 'primary') return state.handing || state.conceded ? undefined : state
+    if (state !== undefined || byMajority || table.primaryOf(bucket) !== self) return undefined
+    return this.#handlers.startFor(peer, bucket)
+  }
+
+  #filled(state: BucketState): void {
+    state.filling = undefined
+    if (!state.holding) this.#handlers.release(state)
+  }
+
+  /** Takes what is newer. */
+  #take(state: BucketState, payload: Uint8Array): void {
+    const { clock } = this.#cluster
     const reader = ByteReader.over(payload)
     const item = this.#item
     while (reader.remaining > 0) {
@@ -171,7 +199,6 @@ export class Merges {
       if (own > 0 && Math.min(own, version) > state.partedVersion)
         this.#conflict(state, key, taken ? [version, own] : [own, version])
     }
-    return true
   }
 
   #isSame(state: BucketState, ref: number, other: Uint8Array): boolean {

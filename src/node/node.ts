@@ -110,7 +110,10 @@ export class Node implements Cluster {
       this.#requests.changed(state, call)
       this.#watches.notify(state, call)
     })
-    this.#merges = new Merges(this, this.#copies)
+    this.#merges = new Merges(this, this.#copies, {
+      startFor: (giver, bucket) => this.#rows.startFor(giver, bucket),
+      release: (state) => this.#requests.releaseHeld(state, this.#now)
+    })
     this.#requests = new Requests(this, this.#copies, this.#watches)
     const rules = new CurrentRules()
     this.#moves = new Moves(this, rules, {

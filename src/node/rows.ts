@@ -297,6 +297,7 @@ export class Rows {
       child.lastVersion = state.lastVersion
       child.settledVersion = state.settledVersion
       child.partedVersion = state.partedVersion
+      child.filling = state.filling
       buckets[items.id] = child
       children.push(child)
     }
@@ -345,6 +346,7 @@ export class Rows {
     state.role = 'merging'
     state.handing = false
     state.conceded = false
+    state.filling = undefined
     state.setBackups([])
     this.#handlers.release(state)
     this.#handlers.merge(state)
@@ -391,10 +393,19 @@ export class Rows {
     this.#handlers.parted()
   }
 
+  /** The row names this node although it gave its copy away, and another node has all of it: it is taken in from there. */
+  startFor(giver: Peer, bucket: number): BucketState {
+    const { clock } = this.#cluster
+    const state = this.#holdAgain(bucket)
+    state.lastVersion = clock.last
+    state.settledVersion = clock.last
+    state.filling = giver
+    return state
+  }
+
   /** Nobody had it any more: the loss is said loudly, and the bucket goes on with nothing in it. */
   #startEmpty(bucket: number): void {
-    // Numbers of writes never go back, although nobody knows any more where they were.
-    this.#hold(bucket).seq = Math.floor(this.#cluster.now) * LOST_WRITES_PER_MS
+    this.#holdAgain(bucket)
     const epoch = this.#cluster.table.epochOf(bucket)
     this.#cluster.outbox.event({ kind: 'lost', bucket, epoch })
   }
@@ -415,6 +426,7 @@ export class Rows {
     state.setBackups([])
     state.handing = false
     state.conceded = false
+    state.filling = undefined
     if (was === 'incoming') this.#handlers.arrived(bucket)
     if (was === 'primary') this.#handlers.release(state)
   }
@@ -449,6 +461,13 @@ export class Rows {
     const holders = holdersOf(table, bucket)
     const certain = byMajority && holders.every((it) => it === view.self || this.#hasLeft(it))
     return certain ? Math.min(config.lostAfterMs, config.deadAfterMs) : config.lostAfterMs
+  }
+
+  /** With numbers of writes that never go back, although nobody here knows where they were. */
+  #holdAgain(bucket: number): BucketState {
+    const state = this.#hold(bucket)
+    state.seq = Math.floor(this.#cluster.now) * LOST_WRITES_PER_MS
+    return state
   }
 
   #hold(bucket: number): BucketState {

@@ -117,9 +117,9 @@ const SEEDS_MAX = 20
 const FIRST: Partial<Record<Sabotage, number>> = {
   'reply-before-backup': 2,
   'read-uncommitted': 5,
-  'forget-tombstone': 51,
+  'forget-tombstone': 127,
   'early-watch': 3,
-  'promote-out-of-sync': 10,
+  'promote-out-of-sync': 30,
   'skip-lease': 8
 }
 
