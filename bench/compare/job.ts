@@ -8,6 +8,8 @@ export type Mix = (typeof MIXES)[number]
 export interface Job {
   /** Ports on loopback. With more than one, each key goes to the node that owns its slot. */
   readonly ports: readonly number[]
+  /** All nodes of the cluster, where only some of them are asked, for keys that are theirs. */
+  readonly cluster?: readonly number[]
   readonly protocol: Protocol
   readonly mix: Mix
   readonly connections: number

@@ -47,23 +47,24 @@ export async function runLoad(job: Job): Promise<LoadResult> {
 
 /** For each port a function that gives the number of a key its node owns. */
 async function drawKeys(job: Job): Promise<(() => number)[]> {
-  const { ports, keys, from = 0, mix } = job
+  const { ports, keys, from = 0, mix, cluster = ports } = job
   if (job.eachOnce === true) {
     let next = 0
     return ports.map(() => () => from + (next++ % keys))
   }
   // Any node of a ring takes any key; who owns a slot is a question of the Redis door.
-  if (ports.length === 1 || job.protocol === 'http') {
+  if (cluster.length === 1 || job.protocol === 'http') {
     return ports.map(() => () => from + Math.floor(Math.random() * keys))
   }
-  const owners = await fetchOwners(ports)
-  const owned: number[][] = ports.map(() => [])
+  const owners = await fetchOwners(cluster)
+  const owned: number[][] = cluster.map(() => [])
   for (let number = from; number < from + keys; number++) {
     const bytes = Buffer.from(keyText(keyPrefix(mix), number), 'latin1')
     owned[owners[keySlot(bytes, 0, bytes.length)]].push(number)
   }
-  return owned.map((list, index) => {
-    if (list.length === 0) throw new Error(`the node at port ${ports[index]} owns no key`)
+  return ports.map((port) => {
+    const list = owned[cluster.indexOf(port)]
+    if (list.length === 0) throw new Error(`the node at port ${port} owns no key`)
     return () => list[Math.floor(Math.random() * list.length)]
   })
 }
