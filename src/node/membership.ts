@@ -32,6 +32,9 @@ export interface MembershipHandlers {
 const EVENTS = { alive: 'joined', leaving: 'leaving', left: 'left' } as const
 
 /** How many of the beats go with the whole list of members, to one other node. */
+/** Up to so many other nodes each is asked for its table; of more, about as many a beat as the second says. */
+const TABLES_ASKED_ALL = 12
+const TABLES_ASKED = 3
 const REMIND_CHANCE = 0.1
 
 type Application = Extract<Message, { kind: 'join' }>
@@ -245,10 +248,20 @@ export class Membership {
     if (mask > table.mask) this.#handlers.split(mask, `${peer.name} has split`)
     const differs = mask !== table.mask || digest !== table.digest()
     // Only when it has been so for two beats: rows may be on their way.
-    if (differs && peer.differs && !peers.isStalled(peer, now)) {
+    if (differs && peer.differs && !peers.isStalled(peer, now) && this.#mayAskTable()) {
       peers.send(peer, { kind: 'tableAsk' }, now)
     }
     peer.differs = differs && !peer.differs
+  }
+
+  /**
+   * While many nodes take part in a rebalance no two tables are the same, and whole tables of everyone to everyone would be
+   * most of the traffic. So a few are asked, by chance, and what one has learned is news to those who ask it next.
+   */
+  #mayAskTable(): boolean {
+    const { members, random } = this.#cluster
+    const count = members.all().length - 1
+    return count <= TABLES_ASKED_ALL || random.chance(TABLES_ASKED / count)
   }
 
   onReturned(peer: Peer): void {

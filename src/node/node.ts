@@ -39,6 +39,8 @@ import { Watches } from './watches.js'
 
 /** Records of put-off store work per turn. */
 const MAINTENANCE_BUDGET = 500
+/** So long after the last request nobody is in the way of a copy. */
+const CALM_MS = 20
 const SYNC_MS = 1000
 
 export class Node implements Cluster {
@@ -64,6 +66,8 @@ export class Node implements Cluster {
   #knowledge: Knowledge
   #copiesWanted: number
   #now = 0
+  /** When a client last asked for something. */
+  #requestMs = -Infinity
   #nextSyncMs = 0
   #startedMs = 0
 
@@ -195,6 +199,7 @@ export class Node implements Cluster {
 
   request(session: number, bytes: Uint8Array, now: number): void {
     this.#now = now
+    this.#requestMs = now
     this.#requests.request(session, bytes, now)
   }
 
@@ -255,9 +260,9 @@ export class Node implements Cluster {
     this.peers.flush(now)
   }
 
-  /** It has more to say, and lets others go first. */
+  /** It has more to say, and lets others go first. While there are clients to serve it waits for the other end instead. */
   get unfinished(): boolean {
-    return this.#moves.unfinished
+    return this.#now - this.#requestMs > CALM_MS && this.#moves.unfinished
   }
 
   /** When `tick` has something to do. */

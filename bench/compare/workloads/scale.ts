@@ -9,8 +9,12 @@ export const GROUP = 'scale'
 const REST_MS = 2000
 const JOIN_MS_MAX = 600_000
 
+const FIGURES = ['messages at rest a node', 'traffic at rest a node', 'traffic of one more node']
+
 export async function run(bench: Bench): Promise<void> {
-  if (!bench.wants(GROUP)) return
+  const isWanted = (what: string): boolean =>
+    bench.sizes.nodes.some((nodes) => bench.wants(GROUP, `${what}, ${nodes} nodes`))
+  if (!FIGURES.some(isWanted)) return
   const cluster = new SimulatedCluster()
   for (const nodes of bench.sizes.nodes) {
     while (cluster.size < nodes - 1) cluster.add()
@@ -21,10 +25,11 @@ export async function run(bench: Bench): Promise<void> {
     const perSecond = rest.ms / 1000
     // What is said anyway meanwhile is no part of the join.
     const joinBytes = Math.max(0, join.bytes - (rest.bytes / rest.ms) * join.ms)
+    const [messages, traffic, growth] = FIGURES
     const rows: readonly (readonly [string, string, number])[] = [
-      ['messages at rest a node', '1/s', rest.messages / perSecond / nodes],
-      ['traffic at rest a node', 'KB/s', rest.bytes / perSecond / nodes / 1024],
-      ['traffic of one more node', 'KB', joinBytes / 1024]
+      [messages, '1/s', rest.messages / perSecond / nodes],
+      [traffic, 'KB/s', rest.bytes / perSecond / nodes / 1024],
+      [growth, 'KB', joinBytes / 1024]
     ]
     for (const [what, unit, value] of rows) {
       const figure = {
