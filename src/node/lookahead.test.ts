@@ -57,6 +57,17 @@ describe('looking ahead', () => {
     )
   })
 
+  it('executes what a client sent before it went, in the same turn', () => {
+    const cluster = new MiniCluster()
+    const a = cluster.start('a')
+    const { session } = cluster.client(a)
+    a.input((node, now) => {
+      node.request(session, latin1Bytes(resp('SET', 'key', 'sent')), now)
+      node.close(session, now)
+    })
+    expect(cluster.client(a).call('GET', 'key')).toBe('sent')
+  })
+
   it('gives a backup the same items in batches of any length', () => {
     const cluster = new MiniCluster()
     const [a, b] = cluster.startAll('a', 'b')

@@ -14,7 +14,7 @@ import type { Call } from '../commands/call.js'
 import { findCommand, hasArity, type ListedCommand } from '../commands/registry.js'
 import { RequestParser, INCOMPLETE, PROTOCOL_ERROR } from '../wire/resp/request-parser.js'
 import type { Unblocking } from '../wire/peer/door.js'
-import { ReplyWriter } from '../wire/resp/reply-writer.js'
+import { ReplyLimitError, ReplyWriter } from '../wire/resp/reply-writer.js'
 import { encodeArguments } from '../wire/resp/request-writer.js'
 import type { Message } from '../wire/peer/message.js'
 import type { BucketState } from './bucket-state.js'
@@ -71,7 +71,9 @@ export class Requests {
   readonly #reads: KeyReads
   readonly #parts: KeyParts
   /** Sessions that sent something short in this turn. */
-  readonly #short: Session[] = []
+  #short: Session[] = []
+  /** For those of the next turn. */
+  #spare: Session[] = []
   #gates: Gate[] = []
   /** Where each reply of another node's client ends. */
   #ends: number[] = []
@@ -117,7 +119,9 @@ export class Requests {
   close(id: number): void {
     const session = this.#sessions.get(id)
     if (session === undefined) return
-    this.#sessions.delete(id)
+    // What it sent before it went happens.
+    if (this.#short.includes(session) && !session.ending) this.runShort()
+    if (!this.#sessions.delete(id)) return
     this.#forget(session)
     this.#watches.closeSession(id)
     this.#errands.feed.remove(id)
@@ -151,6 +155,8 @@ export class Requests {
   runShort(): void {
     const short = this.#short
     if (short.length === 0) return
+    // Whoever is closed by what is executed here must not begin it again.
+    this.#short = this.#spare
     const ahead = this.#lookahead
     for (let done = 0; done < short.length;) {
       let known = done
@@ -162,12 +168,13 @@ export class Requests {
       ahead.touch()
       for (; done < known; done++) {
         const session = short[done]
-        if (session.input.length > 0 && this.#mayBegin(session)) this.#run(session)
+        if (session.input.length > 0 && this.#mayBegin(session)) this.#runGuarded(session)
         this.#throttle(session)
       }
     }
     ahead.clear()
     short.length = 0
+    this.#spare = short
     this.#finishTurn()
   }
 
@@ -417,6 +424,17 @@ export class Requests {
     if (session.open === 0) return !session.vigil
     if (session.waitsAlone || session.open >= OPEN_MAX) return false
     return session.isRoutedBy(this.#cluster.table)
+  }
+
+  /** One client asked for more at once than fits into memory: that is its problem, not that of the others in this turn. */
+  #runGuarded(session: Session): void {
+    try {
+      this.#run(session)
+    } catch (error) {
+      if (!(error instanceof ReplyLimitError)) throw error
+      this.#clear()
+      this.#complain(session, `ERR ${error.message}`)
+    }
   }
 
   /** What is known of the commands of one session must not outlive their bytes. */
