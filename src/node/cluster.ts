@@ -42,6 +42,8 @@ export interface Cluster {
   readonly buckets: (BucketState | undefined)[]
   /** The time of the present turn. */
   readonly now: number
+  /** No client has asked this node for anything for a while: what is done aside is in nobody's way. */
+  readonly isCalm: boolean
   /**
    * The compare-and-set of rows: each from the epoch the table has now to the next. Decided at once where this node
    * decides alone, otherwise later; a row that is being changed already is left alone.

@@ -197,10 +197,11 @@ export class MoveSource {
     const out = this.#outgoing
     // What is sent to one that is gone goes nowhere, and nobody waits for it: it must not look as if it had come.
     if (out?.stage !== 'copy' || out.cursor === undefined || !out.peer.isOpen) return
-    const { config, peers, now } = this.#cluster
+    const { config, peers, now, isCalm } = this.#cluster
     for (let batch = 0; batch < BATCHES_A_TURN && !out.cursor.done; batch++) {
-      // Other writes to the same node may fill the window by themselves: one batch always travels.
-      const full = out.peer.stream.unackedBytes > config.copyWindowBytes
+      // Other writes to the same node may fill the window by themselves: one batch always travels. While there are clients
+      // it travels alone, so that only one of the two ends works on the copy at a time.
+      const full = !isCalm || out.peer.stream.unackedBytes > config.copyWindowBytes
       if (full && !out.peer.hasProcessed(out.frame)) return
       const writer = this.#writer
       writer.reset()

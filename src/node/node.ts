@@ -260,9 +260,13 @@ export class Node implements Cluster {
     this.peers.flush(now)
   }
 
-  /** It has more to say, and lets others go first. While there are clients to serve it waits for the other end instead. */
+  /** It has more to say, and lets others go first. */
   get unfinished(): boolean {
-    return this.#now - this.#requestMs > CALM_MS && this.#moves.unfinished
+    return this.isCalm && this.#moves.unfinished
+  }
+
+  get isCalm(): boolean {
+    return this.#now - this.#requestMs > CALM_MS
   }
 
   /** When `tick` has something to do. */

@@ -52,7 +52,9 @@ it('goes as the document has it', async () => {
   expect((await configOf(a)).urlToHash[`http://localhost:${third}`]).toEqual([0, 1000])
 
   for (let i = 0; i < 200; i++) {
-    const { status } = await call(a, 'PUT', `/v0/entity?id=key${i}&ack=1&from=1`, { body: `v${i}` })
+    const { status } = await call(a, 'PUT', `/v0/entity?id=typed${i}&ack=1&from=1`, {
+      body: `v${i}`
+    })
     expect(status).toBe(201)
   }
   const removal = await call(b, 'GET', '/v0/maindeletenode')
@@ -64,7 +66,7 @@ it('goes as the document has it', async () => {
   // Every key was read while something changed, and many of them often.
   expect(readers.reads).toBeGreaterThan(1000)
   for (let i = 0; i < 200; i++) {
-    const { status, body } = await call(c, 'GET', `/v0/entity?id=key${i}&ack=1&from=1`)
+    const { status, body } = await call(c, 'GET', `/v0/entity?id=typed${i}&ack=1&from=1`)
     expect([status, body.toString()]).toEqual([200, `v${i}`])
   }
 })
