@@ -1,9 +1,10 @@
 /**
  * The next commands of a pipeline, or of several clients, parsed before the first of them is executed, so that the memory their keys lie in can be
  * asked for all at once. With a million keys a command spends a third of its time waiting for two places in memory, a slot
- * of the index and the record it names; sixteen such waits in a row cost sixteen times one, sixteen at once little more than
- * one. A processor waits for several places at once only if the loads are close together, so each step is a loop of its own:
- * parse and hash, touch the slots, touch the records. Touching while parsing won nothing.
+ * of the index and the record it names; sixteen such waits in a row cost sixteen times one, sixteen at once a third of
+ * that. A processor waits for several places at once only if the loads are close together, so each step is a loop of its own:
+ * parse and hash, touch the slots, touch the records. With the search for
+ * the record in the same loop it won next to nothing.
  *
  * Nothing is decided here. Whatever happens between the look ahead and the execution, a command is executed by its bytes and
  * finds its key by itself; only what depends on the bytes alone (arguments, command, hashes) is kept.
@@ -15,7 +16,7 @@ import type { KeyHasher, KeyHashes } from '../store/key.js'
 import type { RequestParser } from '../wire/resp/request-parser.js'
 import type { Cluster } from './cluster.js'
 
-/** As many as a processor's caches hold with what lies around them; with 8 a fifth less is won, with 32 nothing more. */
+/** Enough loads to be waited for at once, and few enough that what they bring is still near when it is needed. */
 const COMMANDS_MAX = 16
 /** Lines of a record that are touched: a key and a value of a hundred bytes together lie in up to three. */
 const RECORD_WORDS = [0, 16, 28]
