@@ -5,7 +5,7 @@
 import { NO_BALLOT, type Ballot } from '../core/agreement/ballot.js'
 import { Register } from '../core/agreement/register.js'
 import type { NodeName } from '../core/ids.js'
-import type { VoterSet } from '../core/membership/voters.js'
+import { decidesByMajority, type VoterSet } from '../core/membership/voters.js'
 import {
   VOTERS_REGISTER,
   type AcceptAnswer,
@@ -16,6 +16,7 @@ import {
 import type { Cluster } from './cluster.js'
 import type { Peer } from './peers.js'
 import { isSame, numberOf } from './register-value.js'
+import { Takings } from './takings.js'
 
 export interface AcceptorHandlers {
   split(mask: number): void
@@ -27,6 +28,8 @@ export interface AcceptorHandlers {
   votersSeen(version: number): void
   /** Somebody, perhaps this peer, knows newer voters than this node. */
   votersBehind(peer?: Peer): void
+  /** This node itself has accepted that a bucket, which it may be primary of, is another's. */
+  doubt(bucket: number, epoch: number): void
 }
 
 /** Bounds what a lying or broken peer can do to the counting. */
@@ -38,6 +41,7 @@ export class Acceptor {
   readonly #registers = new Map<number, Register<RegisterValue>>()
   /** The highest round heard of, by register. */
   readonly #rounds = new Map<number, number>()
+  readonly #takings: Takings
   voters: VoterSet
   /** The newest version of the voters that anybody who asked something knew to be decided. */
   #heard = 0
@@ -49,6 +53,13 @@ export class Acceptor {
   constructor(cluster: Cluster, voters: VoterSet, handlers: AcceptorHandlers) {
     this.#cluster = cluster
     this.#handlers = handlers
+    this.#takings = new Takings(cluster, {
+      accepted: (bucket) => {
+        const value = this.#registers.get(bucket)?.value
+        return value?.kind === 'row' ? value.row : undefined
+      },
+      doubt: (bucket, epoch) => handlers.doubt(bucket, epoch)
+    })
     this.voters = voters
   }
 
@@ -85,6 +96,7 @@ export class Acceptor {
 
   /** Every register of a row becomes several. */
   split(old: number, mask: number): void {
+    this.#takings.split(old, mask)
     for (let bucket = old + 1; bucket <= mask; bucket++) {
       const parent = this.#registers.get(bucket & old)
       if (parent !== undefined) this.#registers.set(bucket, parent.clone())
@@ -203,10 +215,20 @@ export class Acceptor {
       if (wait > 0) return { register, round, verdict: 'leased', number: Math.ceil(wait) }
     }
     if (sabotage === 'forget-promise') state.promised = NO_BALLOT
+    const before = state.value
     state.accept(ballot, value)
+    if (value.kind === 'row') {
+      const known = before?.kind === 'row' ? before.row : undefined
+      this.#takings.note(register, { before: known, value, by: ballot.name })
+    }
     this.noteRound(register, state.promised.round)
     if (value.kind === 'voters') this.tellSeen()
     return { register, round, verdict: 'ok', number: 0 }
+  }
+
+  /** The end of a turn: whoever lost something by what was accepted here hears of it before any acknowledgement. */
+  flush(): void {
+    if (decidesByMajority(this.voters)) this.#takings.flush()
   }
 
   tellSeen(): void {

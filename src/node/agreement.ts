@@ -70,6 +70,11 @@ interface Attempt {
   proposed: boolean
   /** The epoch of a row by which this node loses the bucket, and which voters accept without waiting now; 0: none. */
   conceded: number
+  /**
+   * The epoch of a row that some voter had accepted when this one was on its way already: it may follow what is decided
+   * by this. 0: none.
+   */
+  doubted: number
 }
 
 function createAttempt(wish: Wish): Attempt {
@@ -83,7 +88,8 @@ function createAttempt(wish: Wish): Attempt {
     retryMs: 0,
     tries: 0,
     proposed: false,
-    conceded: 0
+    conceded: 0,
+    doubted: 0
   }
 }
 
@@ -181,6 +187,19 @@ export class Agreement {
     attempt.wish.done?.(isSame(attempt.wish.next, value))
   }
 
+  /**
+   * A voter has accepted a row of this epoch. What is being tried here goes on to its end and counts only if it
+   * was asked for after that; false if nothing is.
+   */
+  doubt(register: number, epoch: number): boolean {
+    const attempt = this.#attempts.get(register)
+    if (attempt === undefined) return false
+    attempt.proposed = true
+    attempt.conceded = Math.max(attempt.conceded, epoch)
+    if (attempt.phase === 'accept') attempt.doubted = Math.max(attempt.doubted, epoch)
+    return true
+  }
+
   /** The voters are others now: what was promised to the old ones is asked for again. */
   votersChanged(voters: VoterSet): void {
     this.#acceptor.voters = voters
@@ -227,6 +246,7 @@ export class Agreement {
     const { table, peers, now } = this.#cluster
     const { version } = this.voters
     const { mask } = table
+    this.#acceptor.flush()
     const [prepares, accepts] = [this.#prepares, this.#accepts]
     if (prepares.length === 0 && accepts.length === 0) return
     this.#prepares = []
@@ -477,6 +497,7 @@ export class Agreement {
     const { name } = this.#cluster.config
     attempt.phase = 'accept'
     attempt.proposed = true
+    attempt.doubted = 0
     this.#await(attempt)
     attempt.value = value
     attempt.answers.clear()
@@ -493,6 +514,10 @@ export class Agreement {
   #decide(attempt: Attempt): void {
     const { wish, ballot, value } = attempt
     assert(value !== undefined, 'a decision without a value')
+    if (attempt.doubted > numberOf(value)) {
+      this.#try(attempt)
+      return
+    }
     this.#attempts.delete(wish.register)
     if (wish.register === VOTERS_REGISTER) {
       this.#acceptor.votersDecided(ballot.round)

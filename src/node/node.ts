@@ -352,6 +352,7 @@ export class Node implements Cluster {
       split: (mask) => this.#rows.split(mask, 'another node has split'),
       leased: (bucket, deposes) => this.#voting.leased(bucket, deposes),
       concede: (bucket) => this.#rows.concede(bucket),
+      doubt: (bucket, epoch) => this.#rows.doubt(bucket, epoch),
       isLeaving: () => this.#membership.leaving || this.#membership.left,
       votersSeen: (version) => this.#voting.accepted(version),
       votersBehind: (peer) => this.#voting.ask(peer)
@@ -483,6 +484,9 @@ export class Node implements Cluster {
         if (this.joined && message.register <= this.table.mask) {
           this.#rows.resolve(message.register, `${peer.name} found it unfinished`)
         }
+        return true
+      case 'taken':
+        if (this.joined) this.#rows.onTaken(peer, message.mask, message.rows)
         return true
       case 'refused':
         this.outbox.event({ kind: 'peerError', node: peer.name, reason: message.reason })

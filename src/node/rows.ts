@@ -5,7 +5,7 @@
  */
 import { assert } from '../core/assert.js'
 import { nextMask } from '../core/mask.js'
-import type { RowValue } from '../wire/peer/agreement.js'
+import type { RowValue, TakenRow } from '../wire/peer/agreement.js'
 import type { BucketRow } from '../wire/peer/knowledge.js'
 import type { Agreement, Decision, Wish } from './agreement.js'
 import { BucketState, type Role } from './bucket-state.js'
@@ -140,6 +140,25 @@ export class Rows {
     if (state?.role === 'primary') state.conceded = true
   }
 
+  /** A voter has accepted that these are taken from this node, perhaps with too few others. */
+  onTaken(peer: Peer, mask: number, rows: readonly TakenRow[]): void {
+    if (mask > this.#cluster.table.mask) this.split(mask, 'another node has split')
+    const { table } = this.#cluster
+    for (const { bucket, epoch } of rows) {
+      for (let child = bucket; child <= table.mask; child += mask + 1) {
+        if (this.#isPossible(peer, child, epoch)) this.doubt(child, epoch)
+      }
+    }
+  }
+
+  /** Perhaps the bucket is another's by now: it is not served until that is known. */
+  doubt(bucket: number, epoch: number): void {
+    const { table, buckets } = this.#cluster
+    if (buckets[bucket]?.role !== 'primary' || table.epochOf(bucket) >= epoch) return
+    this.concede(bucket)
+    if (!this.#agreement.doubt(bucket, epoch)) this.resolve(bucket, 'it may have been taken')
+  }
+
   /** The row was decided, perhaps as it was: what somebody attempted before will never be. */
   #regain(bucket: number): void {
     const state = this.#cluster.buckets[bucket]
@@ -179,13 +198,7 @@ export class Rows {
   #take(peer: Peer, bucket: number, row: Row): boolean {
     const { table } = this.#cluster
     const known = table.row(bucket)
-    if (known.epoch > 0 && row.epoch > known.epoch + EPOCH_STEP_MAX) {
-      this.#refuse(
-        peer,
-        `bucket ${bucket} cannot be at epoch ${row.epoch}, it is at ${known.epoch}`
-      )
-      return false
-    }
+    if (!this.#isPossible(peer, bucket, row.epoch)) return false
     if (row.epoch !== known.epoch || isSameRow(row, known)) return table.offer(bucket, row)
     if (this.#handlers.byMajority()) {
       this.#refuse(peer, `bucket ${bucket} has another row at epoch ${row.epoch}`)
@@ -193,6 +206,13 @@ export class Rows {
     }
     // Both sides of a cut decided alone: every node picks the same of the two.
     return table.offer(bucket, { ...preferRow(row, known), epoch: row.epoch + 1 })
+  }
+
+  #isPossible(peer: Peer, bucket: number, epoch: number): boolean {
+    const known = this.#cluster.table.epochOf(bucket)
+    if (known === 0 || epoch <= known + EPOCH_STEP_MAX) return true
+    this.#refuse(peer, `bucket ${bucket} cannot be at epoch ${epoch}, it is at ${known}`)
+    return false
   }
 
   #refuse(peer: Peer, reason: string): void {

@@ -316,6 +316,12 @@ export const ENTRIES: { readonly [K in MessageKind]: Entry<K> } = {
     fields: 'register:u16',
     example: { register: 9 }
   },
+  taken: {
+    about:
+      'I have accepted, as a voter, that these buckets are taken from you, perhaps with too few others: do not serve them before you know. Said before anything is acknowledged that could renew your lease.',
+    fields: 'mask:u16 count:varint ( bucket:u16 epoch:varint )*',
+    example: { mask: 0x00ff, rows: [{ bucket: 9, epoch: 8 }] }
+  },
   ask: {
     about: 'A command about the other node itself (PUBLISH, INFO of all, …), as RESP.',
     fields: 'id:varint command:raw',

@@ -7,6 +7,7 @@
  *   propose   version mask count (register round value)*
  *   accepted  count (register round verdict number)*
  *   voters    set          votersSeen  version      votersAsk      resolve  register
+ *   taken     mask count (register epoch)*
  *   ballot    round (name life, if the round is not 0)      value  0 epoch primary backups deposes | 1 set
  *   set       version policy settled count (name life)*
  */
@@ -58,6 +59,12 @@ export interface AcceptAsk {
   readonly value: RegisterValue
 }
 
+export interface TakenRow {
+  readonly bucket: number
+  /** Of the row that the sender has accepted. */
+  readonly epoch: number
+}
+
 export type AgreementMessage =
   | {
       readonly kind: 'prepare'
@@ -80,6 +87,8 @@ export type AgreementMessage =
   | { readonly kind: 'votersAsk' }
   /** Somebody tried to take this bucket from you and came no further: find out what became of it. */
   | { readonly kind: 'resolve'; readonly register: number }
+  /** The sender has agreed that these are taken from you, perhaps with too few others: do not serve them before you know. */
+  | { readonly kind: 'taken'; readonly mask: number; readonly rows: readonly TakenRow[] }
 
 const POLICIES: readonly Policy[] = ['auto', 'majority', 'available']
 const VOTERS_LISTED_MAX = 255
@@ -93,7 +102,8 @@ export const AGREEMENT: Family<AgreementMessage> = {
     'voters',
     'votersSeen',
     'votersAsk',
-    'resolve'
+    'resolve',
+    'taken'
   ],
   encode: encodeAgreement,
   decode: decodeAgreement
@@ -140,6 +150,14 @@ function encodeAgreement(message: AgreementMessage, w: ByteWriter): void {
       return
     case 'resolve':
       w.u16(message.register)
+      return
+    case 'taken':
+      w.u16(message.mask)
+      w.varint(message.rows.length)
+      for (const { bucket, epoch } of message.rows) {
+        w.u16(bucket)
+        w.varint(epoch)
+      }
   }
 }
 
@@ -185,6 +203,14 @@ function decodeAgreement(kind: AgreementMessage['kind'], r: ByteReader): Agreeme
       return { kind }
     case 'resolve':
       return { kind, register: r.u16() }
+    case 'taken': {
+      const mask = readMask(r)
+      const rows: TakenRow[] = []
+      for (let count = r.count(3); count > 0; count--) {
+        rows.push({ bucket: readRegister(r, mask), epoch: r.varint() })
+      }
+      return { kind, mask, rows }
+    }
   }
 }
 
@@ -198,9 +224,14 @@ function writeHead(
 }
 
 function readHead(r: ByteReader): { version: number; mask: number } {
-  const [version, mask] = [r.varint(), r.u16()]
+  const version = r.varint()
+  return { version, mask: readMask(r) }
+}
+
+function readMask(r: ByteReader): number {
+  const mask = r.u16()
   if (!isMask(mask)) throw new FormatError(`not a mask: ${mask}`)
-  return { version, mask }
+  return mask
 }
 
 function readRegister(r: ByteReader, mask: number): number {

@@ -241,6 +241,12 @@ const FIELDS: {
   votersSeen: fc.record({ version: count }),
   votersAsk: fc.constant({}),
   resolve: fc.record({ register: u16 }),
+  taken: inMask.chain(({ mask, bucket }) =>
+    fc.record({
+      mask: fc.constant(mask),
+      rows: fc.array(fc.record({ bucket: fc.constant(bucket), epoch: count }), { maxLength: 4 })
+    })
+  ),
   ask: fc.record({ id: count, payload }),
   told: fc.record({ id: count, payload }),
   setting: fc.record({ version: time, name: latin1, value: latin1 }),
