@@ -297,3 +297,29 @@ describe('the digest', () => {
     expect(large.digest()).toBe(grown.digest())
   })
 })
+
+describe('what another table lacks', () => {
+  const tableOf = (...entries: [bucket: number, row: Row][]): Table => {
+    const table = new Table(0x000f)
+    for (const [bucket, known] of entries) table.offer(bucket, known)
+    return table
+  }
+
+  test('is what is newer here', () => {
+    const here = tableOf([1, row(3, A)], [2, row(5, A)], [3, row(2, B)])
+    const there = tableOf([1, row(3, A)], [2, row(4, B)], [3, row(7, C)])
+    expect(here.newerThan(there.outline())).toEqual([2])
+    expect(there.newerThan(here.outline())).toEqual([3])
+    expect(here.newerThan(here.outline())).toEqual([])
+  })
+
+  test('is everything if nobody is ahead and they differ', () => {
+    const [here, there] = [tableOf([1, row(3, A)]), tableOf([1, row(3, B)])]
+    expect(here.newerThan(there.outline())).toHaveLength(16)
+  })
+
+  test('is everything if there are other buckets there', () => {
+    const here = tableOf([1, row(3, A)])
+    expect(here.newerThan(new Table(0x00ff).outline())).toHaveLength(16)
+  })
+})

@@ -21,6 +21,13 @@ export interface Row {
   readonly backups: readonly NodeName[]
 }
 
+/** What is known of a table, short: of every bucket only how new its row is. */
+export interface TableOutline {
+  readonly mask: number
+  readonly digest: number
+  readonly epochs: readonly number[]
+}
+
 export class Table {
   #mask: number
   #epochs: Float64Array
@@ -144,6 +151,22 @@ export class Table {
     let count = 0
     for (let have = 0; have < copies; have++) count += this.#filled[have]
     return count
+  }
+
+  outline(): TableOutline {
+    return { mask: this.#mask, digest: this.digest(), epochs: Array.from(this.#epochs) }
+  }
+
+  /**
+   * The buckets of which somebody with that table should be told: those whose row is newer here. All of them if the masks
+   * differ, or if each row is equally new there and the tables differ all the same (two sides of a cut decided alone).
+   */
+  newerThan({ mask, digest, epochs }: TableOutline): number[] {
+    const all = Array.from(this.#epochs.keys())
+    if (mask !== this.#mask) return all
+    const newer = all.filter((bucket) => this.#epochs[bucket] > epochs[bucket])
+    const isConflict = digest !== this.digest() && epochs.every((it, i) => it === this.#epochs[i])
+    return isConflict ? all : newer
   }
 
   row(bucket: number): Row {

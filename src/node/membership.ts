@@ -249,7 +249,7 @@ export class Membership {
     const differs = mask !== table.mask || digest !== table.digest()
     // Only when it has been so for two beats: rows may be on their way.
     if (differs && peer.differs && !peers.isStalled(peer, now) && this.#mayAskTable()) {
-      peers.send(peer, { kind: 'tableAsk' }, now)
+      peers.send(peer, { kind: 'tableAsk', ...table.outline() }, now)
     }
     peer.differs = differs && !peer.differs
   }

@@ -609,7 +609,7 @@ export class Node implements Cluster {
         this.#onRows(peer, message.mask, message.rows)
         return
       case 'tableAsk':
-        if (!this.peers.isStalled(peer, this.#now)) this.#rows.send(peer)
+        if (!this.peers.isStalled(peer, this.#now)) this.#rows.send(peer, message)
         return
       case 'levelAsk': {
         const { primaries, backups, transferring } = this.view.own

@@ -59,10 +59,10 @@ describe('an acknowledgement', () => {
 
   it('counts when the message was processed', () => {
     const { a, b, toB } = met()
-    const frame = a.peers.send(toB, { kind: 'tableAsk' }, 0)
+    const frame = a.peers.send(toB, { kind: 'votersAsk' }, 0)
     expect(toB.hasProcessed(frame)).toBe(false)
     exchange(a, b)
-    expect(b.heard).toEqual([{ kind: 'tableAsk' }])
+    expect(b.heard).toEqual([{ kind: 'votersAsk' }])
     expect(toB.hasProcessed(frame)).toBe(true)
   })
 
@@ -83,7 +83,7 @@ describe('an acknowledgement', () => {
     const second = a.peers.send(toB, { kind: 'levelAsk' }, due)
     a.peers.flush(due)
     b.peers.receive(a.out.splice(0)[0], due)
-    b.peers.send(toA, { kind: 'tableAsk' }, due)
+    b.peers.send(toA, { kind: 'votersAsk' }, due)
     b.peers.flush(due)
     expect(b.out).toHaveLength(1)
     a.peers.receive(b.out.splice(0)[0], due)
@@ -93,7 +93,7 @@ describe('an acknowledgement', () => {
 
   it('does not count before everything that was said ahead of it is known', () => {
     const { a, b, toB, toA } = met()
-    const frame = a.peers.send(toB, { kind: 'tableAsk' }, 0)
+    const frame = a.peers.send(toB, { kind: 'votersAsk' }, 0)
     a.peers.flush(0)
     const [question] = a.out.splice(0)
     b.peers.receive(question, 0)
@@ -115,7 +115,7 @@ describe('an acknowledgement', () => {
   it('of an earlier life counts for nothing', () => {
     const { a, b, toB } = met()
     const reborn = end('a', 5)
-    const frame = a.peers.send(toB, { kind: 'tableAsk' }, 0)
+    const frame = a.peers.send(toB, { kind: 'votersAsk' }, 0)
     a.peers.flush(0)
     for (const envelope of a.out.splice(0)) b.peers.receive(envelope, 0)
     b.peers.flush(0)
@@ -123,7 +123,7 @@ describe('an acknowledgement', () => {
     reborn.peers.contact('b', 0)
     exchange(reborn, b)
     const again = reborn.peers.get(nodeName('b'))!
-    const other = reborn.peers.send(again, { kind: 'tableAsk' }, 0)
+    const other = reborn.peers.send(again, { kind: 'votersAsk' }, 0)
     reborn.peers.receive(old, 0)
     expect(again.hasProcessed(other)).toBe(false)
     expect(frame).toBeGreaterThan(0)
@@ -390,9 +390,9 @@ describe('a node that has left', () => {
     expect(a.peers.queuedBytes).toBe(5)
 
     b.heard.length = 0
-    a.peers.send(toB, { kind: 'tableAsk' }, 60_000)
+    a.peers.send(toB, { kind: 'votersAsk' }, 60_000)
     exchange(a, b)
-    expect(b.heard).toEqual([{ kind: 'tableAsk' }])
+    expect(b.heard).toEqual([{ kind: 'votersAsk' }])
     expect(toB.stream.unackedBytes).toBe(0)
   })
 })

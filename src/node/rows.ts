@@ -11,7 +11,7 @@ import type { Agreement, Decision, Wish } from './agreement.js'
 import { BucketState, type Role } from './bucket-state.js'
 import type { ChangeOptions, Cluster, RowChange } from './cluster.js'
 import type { NodeIndex } from '../core/ids.js'
-import type { Row } from '../core/table.js'
+import type { Row, TableOutline } from '../core/table.js'
 import { holdersOf } from './knowledge.js'
 import type { Peer } from './peers.js'
 import { isSameRow, preferRow } from './row-order.js'
@@ -53,6 +53,8 @@ export interface RowHandlers {
 
 /** An epoch so far above the known one was never reached by changes: whoever says so is wrong. */
 const EPOCH_STEP_MAX = 1_000_000
+
+const NOTHING_KNOWN: TableOutline = { mask: 0, digest: 0, epochs: [] }
 
 export class Rows {
   readonly #cluster: Cluster
@@ -167,13 +169,17 @@ export class Rows {
     if (!state.holding) this.#handlers.release(state)
   }
 
-  send(peer: Peer): void {
+  /** Tells all that is known, or what is known better here than in that table. */
+  send(peer: Peer, outline?: TableOutline): void {
     const { table, peers, now } = this.#cluster
+    const { mask } = table
     const rows: BucketRow[] = []
-    for (let bucket = 0; bucket <= table.mask; bucket++) {
+    for (const bucket of table.newerThan(outline ?? NOTHING_KNOWN)) {
       if (table.epochOf(bucket) > 0) rows.push({ bucket, row: table.row(bucket) })
     }
-    peers.send(peer, { kind: 'rows', mask: table.mask, rows }, now)
+    // The mask is news by itself to whoever asks for everything.
+    if (rows.length > 0 || outline === undefined)
+      peers.send(peer, { kind: 'rows', mask, rows }, now)
   }
 
   onRows(peer: Peer, mask: number, rows: readonly BucketRow[]): void {

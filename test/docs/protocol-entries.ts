@@ -107,7 +107,12 @@ export const ENTRIES: { readonly [K in MessageKind]: Entry<K> } = {
     fields: '',
     example: {}
   },
-  tableAsk: { about: 'Our tables differ: send me yours.', fields: '', example: {} },
+  tableAsk: {
+    about:
+      'Our tables differ: send me the rows that you know better. Of each bucket the epoch that I know.',
+    fields: 'mask:u16 digest:u32 ( epoch:varint )*',
+    example: { mask: 0x000f, digest: 0x1234, epochs: Array.from({ length: 16 }, (_, i) => i) }
+  },
   levelAsk: { about: 'What is your load level?', fields: '', example: {} },
   level: {
     about: 'My load level, and whether I am sending or receiving a bucket.',

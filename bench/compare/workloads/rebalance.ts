@@ -4,7 +4,7 @@
  * pipeline of 1000.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fetchClusterStatus } from '../../../src/runtime/cluster-status.js'
+import type { Report } from '../../../src/runtime/report.js'
 import { withConnection } from '../../../src/runtime/resp-connection.js'
 import type { Bench } from '../bench.js'
 import { probe } from '../cluster-caller.js'
@@ -138,22 +138,30 @@ async function moveOurs(bench: Bench, { keys, probed }: Clients): Promise<Moved>
   const first = await startOpenCluster(processes, { nodes: 1, copies: 1 })
   let server: Server = first
   try {
-    return await timeMove(bench, { server, keys, probed, ports: first.ports }, async () => {
+    const [port] = first.ports
+    const address = `127.0.0.1:${port}`
+    let joining: ReturnType<typeof startNode> | undefined
+    const start = async (): Promise<void> => {
       const flags = ['--copies', '1', '--http-port', 'off', '--name', 'node-2']
-      const joining = startNode(processes, first.ports[0], flags)
+      joining = startNode(processes, port, flags)
       joining.catch(() => undefined)
-      // A process that starts is not a move: the clock starts when the first node knows the second.
-      await until('the second node', async () => {
-        const status = await fetchClusterStatus(`127.0.0.1:${first.ports[0]}`)
-        return status.nodes.length === 2
-      })
+      await withConnection(address, (connection) =>
+        until('the second node', async () => {
+          const info = await connection.call('CLUSTER', 'INFO')
+          return typeof info === 'string' && info.includes('known_nodes:2')
+        })
+      )
+    }
+    const move = async (): Promise<{ moved: number; seconds: number }> => {
       const startMs = performance.now()
       const joined = await joining
-      server = { ...first, nodes: [...first.nodes, joined.started] }
-      await untilBalanced(first.ports[0], 2, MOVE_MS_MAX)
+      if (joined !== undefined) server = { ...first, nodes: [...first.nodes, joined.started] }
+      await untilAtRest(address, MOVE_MS_MAX)
+      await untilBalanced(port, 2, MOVE_MS_MAX)
       const seconds = (performance.now() - startMs) / 1000
       return { moved: keys / 2, seconds }
-    })
+    }
+    return await timeMove(bench, { server, keys, probed, ports: first.ports }, { start, move })
   } finally {
     await stopServer(processes, server)
   }
@@ -176,7 +184,7 @@ async function moveRedis(bench: Bench, options: RedisMove): Promise<Moved> {
   const server = await startRedisCluster(processes, redis, { owners: 1, empty: 1 })
   try {
     const [first, second] = server.ports
-    return await timeMove(bench, { server, keys, probed, ports: [first, second] }, async () => {
+    const move = async (): Promise<{ moved: number; seconds: number }> => {
       const more = pipeline === undefined ? [] : ['--cluster-pipeline', String(pipeline)]
       const place = ['--cluster', 'rebalance', `127.0.0.1:${first}`, '--cluster-use-empty-masters']
       const startMs = performance.now()
@@ -185,26 +193,50 @@ async function moveRedis(bench: Bench, options: RedisMove): Promise<Moved> {
       const moved = Number(await call(second, 'DBSIZE'))
       if (!(moved > 0)) throw new Error('redis-cli moved nothing')
       return { moved, seconds }
-    })
+    }
+    return await timeMove(bench, { server, keys, probed, ports: [first, second] }, { move })
   } finally {
     await stopServer(processes, server)
   }
+}
+
+interface Steps {
+  /** A process that starts is not a move: clock and clients begin when the first node knows the second. */
+  readonly start?: () => Promise<void>
+  readonly move: () => Promise<{ moved: number; seconds: number }>
 }
 
 /** Fills, lets clients run at rest and during the move if they are wanted, and times the move. */
 async function timeMove(
   bench: Bench,
   options: Clients & { server: Server; ports: readonly number[] },
-  move: () => Promise<{ moved: number; seconds: number }>
+  { start, move }: Steps
 ): Promise<Moved> {
   const { server, keys, probed, ports } = options
   await bench.generator.run(fillJob(targetOf(server), { keys, valueBytes: 64 }))
   const clients = { workers: WORKERS, keys }
   const before = probed ? await probe(ports, clients, sleep(REST_MS)) : undefined
+  await start?.()
   const moving = move()
   const during = probed ? await probe(ports, clients, moving) : undefined
   const { moved, seconds } = await moving
   return { keysPerSecond: moved / seconds, before, during }
+}
+
+/** Asked in few words: the whole status of all buckets, asked for all the time, would be felt by the clients. */
+async function untilAtRest(address: string, timeoutMs: number): Promise<void> {
+  await withConnection(address, (connection) =>
+    until(
+      'no more moves',
+      async () => {
+        const reply = await connection.call('OC.REPORT', 'Infinity', 'Infinity')
+        if (typeof reply !== 'string') throw new Error('not a report')
+        const { balanced, moves } = JSON.parse(reply) as Report
+        return balanced && moves.length === 0
+      },
+      timeoutMs
+    )
+  )
 }
 
 function call(port: number, ...words: string[]): Promise<unknown> {

@@ -2,7 +2,7 @@
 import { FormatError, type ByteReader, type ByteWriter } from '../../core/bytes.js'
 import type { NodeName } from '../../core/ids.js'
 import type { MemberRecord, MemberState } from '../../core/membership/members.js'
-import { MAX_COPIES, type Row } from '../../core/table.js'
+import { MAX_COPIES, type Row, type TableOutline } from '../../core/table.js'
 import { readAddress, readLife } from './envelope.js'
 import type { Family } from './family.js'
 import { readFlag, readMask, readMoment, readName, readText } from './fields.js'
@@ -29,8 +29,8 @@ export type KnowledgeMessage =
       readonly members: readonly MemberRecord[]
     }
   | { readonly kind: 'rows'; readonly mask: number; readonly rows: readonly BucketRow[] }
-  /** Our tables differ: send me yours. */
-  | { readonly kind: 'tableAsk' }
+  /** Our tables differ: send me what you know better. */
+  | ({ readonly kind: 'tableAsk' } & TableOutline)
   | { readonly kind: 'levelAsk' }
   | {
       readonly kind: 'level'
@@ -92,6 +92,10 @@ function encodeKnowledge(message: KnowledgeMessage, w: ByteWriter): void {
       writeRows(message.mask, message.rows, w)
       return
     case 'tableAsk':
+      w.u16(message.mask)
+      w.u32(message.digest)
+      for (const epoch of message.epochs) w.varint(epoch)
+      return
     case 'levelAsk':
     case 'nothing':
       return
@@ -124,7 +128,12 @@ function decodeKnowledge(kind: KnowledgeMessage['kind'], r: ByteReader): Knowled
       }
     case 'rows':
       return { kind, ...readRows(r) }
-    case 'tableAsk':
+    case 'tableAsk': {
+      const [mask, digest] = [readMask(r), r.u32()]
+      const epochs: number[] = []
+      for (let bucket = 0; bucket <= mask; bucket++) epochs.push(r.varint())
+      return { kind, mask, digest, epochs }
+    }
     case 'levelAsk':
     case 'nothing':
       return { kind }

@@ -126,7 +126,11 @@ const FIELDS: {
   join: fc.record({ hash: latin1, member }),
   welcome: fc.record({ cluster: u32, copies: u8, hash: latin1, members }),
   rows,
-  tableAsk: fc.constant({}),
+  tableAsk: fc.record({
+    mask: fc.constant(15),
+    digest: u32,
+    epochs: fc.array(count, { minLength: 16, maxLength: 16 })
+  }),
   nothing: fc.constant({}),
   levelAsk: fc.constant({}),
   level: fc.record({ primaries: count, backups: count, transferring: flag }),
