@@ -12,6 +12,7 @@ import type { ClusterView } from './cluster-view.js'
 import { Connection, type ConnectionHandlers } from './connection.js'
 import { DriftingClock, type ClockBounds } from './drifting-clock.js'
 import type { CreateNode, Inspection } from './driven-node.js'
+import { EnvelopeMemory } from './envelope-memory.js'
 import { EventQueue } from './event-queue.js'
 import { Host } from './host.js'
 import { Network, type LinkQuality } from './network.js'
@@ -58,6 +59,7 @@ export class Simulation {
   readonly #nodeRandom: Random
   readonly #clockRandom: Random
   readonly #clientRandom: Random
+  readonly #memory = new EnvelopeMemory()
   #sessions = 0
   #lastLife = 0
 
@@ -250,7 +252,7 @@ export class Simulation {
   #outboxOf(host: Host): Outbox {
     const { life } = host
     return {
-      send: (address, envelope) => this.network.send(host.name, address, envelope.slice()),
+      send: (address, envelope) => this.network.send(host.name, address, this.#memory.copy(envelope)),
       output: (session, bytes) => host.connections.get(session)?.output(bytes),
       hangUp: (session) => host.connections.get(session)?.hangUp(),
       event: (event) => {
@@ -285,6 +287,7 @@ export class Simulation {
       node.receive(envelope, now)
       // A real driver uses the memory again: whatever was kept of it would be seen to change.
       envelope.fill(POISON)
+      this.#memory.release(envelope)
     })
   }
 }

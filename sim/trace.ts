@@ -12,11 +12,15 @@ import { describeOperation, type Operation } from './operation.js'
 /** What is in a line: plain text, or an envelope or operation that becomes text when the line is printed. */
 type Detail = string | Uint8Array | Operation
 
+/** Those in the ring are used again and again: there is one for every message of a run. */
 interface Entry {
-  readonly time: number
-  readonly where: string
-  readonly what: string
-  readonly detail: Detail
+  time: number
+  where: string
+  what: string
+  /** Not of envelopes, whose bytes are in the entry's own memory. */
+  detail: string | Operation | undefined
+  memory: Uint8Array
+  length: number
 }
 
 const RING_LENGTH = 4096
@@ -24,8 +28,6 @@ const PAYLOAD_TEXT_MAX = 60
 
 export class Trace {
   readonly #ring: Entry[] = []
-  /** For the envelopes in it. */
-  readonly #memory: (Uint8Array | undefined)[] = []
   #next = 0
   #digest = 0x12345678
   #count = 0
@@ -46,25 +48,17 @@ export class Trace {
     hash = mix(hash ^ hashText(where) ^ Math.imul(hashText(what), 31))
     hash = mix(hash ^ hashDetail(detail))
     this.#digest = hash
-    const entry = { time, where, what, detail: this.#keep(detail) }
-    this.#ring[this.#next] = entry
+    if (this.#next === this.#ring.length) this.#ring.push(createEntry())
+    const entry = this.#ring[this.#next]
+    entry.time = time
+    entry.where = where
+    entry.what = what
+    keep(entry, detail)
     this.#next = (this.#next + 1) % RING_LENGTH
     if (this.#onLine !== undefined) {
       const line = format(entry)
       if (line !== undefined) this.#onLine(line)
     }
-  }
-
-  /** The memory of an envelope is used again by whoever sent it, so a copy is kept, in memory that is used again as well. */
-  #keep(detail: Detail): Detail {
-    if (!(detail instanceof Uint8Array)) return detail
-    let memory = this.#memory[this.#next]
-    if (memory === undefined || memory.length < detail.length) {
-      memory = new Uint8Array(2 * detail.length)
-      this.#memory[this.#next] = memory
-    }
-    memory.set(detail)
-    return memory.subarray(0, detail.length)
   }
 
   get digest(): string {
@@ -86,8 +80,24 @@ export class Trace {
   }
 }
 
-function format({ time, where, what, detail }: Entry): string | undefined {
-  const text = describeDetail(detail)
+function createEntry(): Entry {
+  return { time: 0, where: '', what: '', detail: undefined, memory: new Uint8Array(0), length: 0 }
+}
+
+/** The memory of an envelope is used again by whoever sent it, so a copy is kept. */
+function keep(entry: Entry, detail: Detail): void {
+  if (!(detail instanceof Uint8Array)) {
+    entry.detail = detail
+    return
+  }
+  entry.detail = undefined
+  entry.length = detail.length
+  if (entry.memory.length < detail.length) entry.memory = new Uint8Array(2 * detail.length)
+  entry.memory.set(detail)
+}
+
+function format({ time, where, what, detail, memory, length }: Entry): string | undefined {
+  const text = describeDetail(detail ?? memory.subarray(0, length))
   if (text === undefined) return undefined
   return `${(time / 1000).toFixed(6).padStart(11)}  ${where.padEnd(10)} ${what.padEnd(9)} ${text}`
 }

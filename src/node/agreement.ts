@@ -112,6 +112,7 @@ export class Agreement {
   #accepts: AcceptAsk[] = []
   #decisions: (Decision & { wish: Wish; own: boolean })[] = []
   #busy = 0
+  #luck = { atMs: -Infinity, fraction: 0 }
 
   constructor(cluster: Cluster, voters: VoterSet, handlers: AgreementHandlers) {
     this.#cluster = cluster
@@ -530,17 +531,27 @@ export class Agreement {
 
   /** Answers may be lost: after a while, longer each time, it is tried once more. */
   #await(attempt: Attempt): void {
-    const { now, config, random } = this.#cluster
+    const { now, config } = this.#cluster
     const ms = config.heartbeatMs * Math.min(TIMEOUT_BEATS_MAX, 1 + attempt.tries)
-    attempt.retryMs = now + ms * (1 + random.fraction())
+    attempt.retryMs = now + ms * (1 + this.#drawFraction())
+  }
+
+  /**
+   * The same for everything that happens at one time: hundreds of rows that were asked about in one message, and got no
+   * answer or the same refusal, are asked about in one message again. Chance is needed between nodes only.
+   */
+  #drawFraction(): number {
+    const { now, random } = this.#cluster
+    if (this.#luck.atMs !== now) this.#luck = { atMs: now, fraction: random.fraction() }
+    return this.#luck.fraction
   }
 
   /** Collided or refused: again a little later. */
   #rest(attempt: Attempt, ms?: number): void {
-    const { now, random } = this.#cluster
+    const { now } = this.#cluster
     const most = Math.min(COLLISION_MS_MAX, COLLISION_MS * 2 ** Math.min(attempt.tries, 8))
     attempt.phase = 'rest'
-    attempt.retryMs = now + (ms ?? 1 + random.fraction() * most)
+    attempt.retryMs = now + (ms ?? 1 + this.#drawFraction() * most)
   }
 
   #refused(attempt: Attempt, name: string, answer: AcceptAnswer): void {
@@ -553,14 +564,14 @@ export class Agreement {
       isLive: (voter) => this.#isLive(voter)
     })
     if (!hopeless) return
-    const { config, random } = this.#cluster
+    const { config } = this.#cluster
     if (attempt.wish.isWanted?.() !== false) {
       this.#rest(attempt, 1 + Math.min(answer.number, config.heartbeatMs))
       return
     }
     // The primary lives and was asked to end this: it must get the time between two of these attempts.
     const beats = Math.min(TIMEOUT_BEATS_MAX, attempt.tries)
-    this.#rest(attempt, config.heartbeatMs * beats * (1 + random.fraction()))
+    this.#rest(attempt, config.heartbeatMs * beats * (1 + this.#drawFraction()))
   }
 
   /** The primary lives: it alone can say what becomes of an attempt that somebody else left unfinished. */

@@ -8,6 +8,7 @@ import type { Action, Plan, Verdict } from '../core/placement/action.js'
 import type { RuleSet } from '../core/placement/rule.js'
 import { judgeOversize, judgeSplit } from '../core/placement/split.js'
 import { nextMask } from '../core/mask.js'
+import type { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
 import { holdersOf } from './knowledge.js'
 import type { Moves } from './moves.js'
@@ -74,7 +75,7 @@ export class Balancer {
     if (now < this.due) return
     const split = judgeSplit(view)
     const oversize = split.allow ? split : this.#judgeSizes()
-    if (oversize.allow) this.#split(nextMask(table.mask), oversize.reason)
+    if (oversize?.allow === true) this.#split(nextMask(table.mask), oversize.reason)
     if (this.#moves.busy) {
       this.due = now + config.askFastMs
       return
@@ -91,13 +92,17 @@ export class Balancer {
   }
 
   /** One of this node's buckets may be far larger than the rest. */
-  #judgeSizes(): Verdict {
+  #judgeSizes(): Verdict | undefined {
     const { buckets, config, table } = this.#cluster
+    const { splitFactor, splitBytesMin } = config
+    // Asked many times a second: as a rule none is large enough to be worth a list of all.
+    const isLarge = (state: BucketState | undefined): boolean =>
+      state?.role === 'primary' && state.items.bytes >= splitBytesMin
+    if (!buckets.some(isLarge)) return undefined
     const sizes = []
     for (const state of buckets) {
       if (state?.role === 'primary') sizes.push({ bucket: state.id, bytes: state.items.bytes })
     }
-    const { splitFactor, splitBytesMin } = config
     return judgeOversize(sizes, { factor: splitFactor, bytesMin: splitBytesMin, mask: table.mask })
   }
 
