@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ByteReader, ByteWriter, latin1Bytes } from '../core/bytes.js'
-import { OnceNotes, readNote, writeNote, type Note } from './once-notes.js'
+import { OnceNotes, readNote, STALE, writeNote, type Note } from './once-notes.js'
 
 function note(client: string, turn: number, more: Partial<Note> = {}): Note {
   return { hash: 1, client, turn, floor: 0, ms: turn, reply: latin1Bytes(`+${turn}`), ...more }
@@ -58,7 +58,21 @@ describe('notes of forwarded writes', () => {
   it('go with the keys they are about when a bucket is cut', () => {
     const notes = new OnceNotes()
     for (let hash = 0; hash < 8; hash++) notes.add(note('a', hash + 1, { hash }))
-    expect(texts(notes.part((hash) => (hash & 3) === 1))).toEqual(['a2', 'a6'])
+    expect(texts(notes.part((hash) => (hash & 3) === 1))).toEqual(['a2', 'a6', 'a8'])
+  })
+
+  /** One that was answered, was on its way a second time meanwhile, and must not be executed in either part. */
+  it('leave behind in every part which answers their client has', () => {
+    const notes = new OnceNotes()
+    notes.add(note('a', 1, { hash: 0 }))
+    notes.add(note('a', 2, { hash: 1, floor: 2 }))
+    const parts = [0, 1].map((id) => notes.part((hash) => hash === id))
+    for (const part of parts) expect(part.find('a', 1)).toBe(STALE)
+    expect(parts[1].find('a', 2)).toEqual(latin1Bytes('+2'))
+    const again = parts[0].part((hash) => hash === 0)
+    expect(again.find('a', 1)).toBe(STALE)
+    again.sweep(3)
+    expect(again.size).toBe(0)
   })
 
   it('are the same after encoding, and the count is right whatever is added', () => {

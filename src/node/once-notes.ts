@@ -9,7 +9,7 @@
  * on its way for too long and is not executed), notes are forgotten after a time in
  * which nobody can send again any more, and when there are too many the oldest go and `isSure` says so.
  */
-import { FormatError, latin1Bytes, type ByteReader, type ByteWriter } from '../core/bytes.js'
+import { FormatError, latin1Bytes, NO_BYTES, type ByteReader, type ByteWriter } from '../core/bytes.js'
 
 /** Of a bucket. More are under way only where thousands of clients write through other nodes to one bucket. */
 const NOTES_MAX = 20_000
@@ -99,11 +99,20 @@ export class OnceNotes {
     return [...this.#byClient.values()].flatMap(({ notes }) => notes)
   }
 
-  /** Those of one bucket that this one was cut into. */
+  /**
+   * Those of one bucket that this one was cut into. Up to which turn a client has its answers counts for all its keys, so
+   * its newest note goes into every part, without its answer where that is about another.
+   */
   part(isInPart: (hash: number) => boolean): OnceNotes {
     const part = new OnceNotes()
     part.#droppedMs = this.#droppedMs
-    for (const note of this.all()) if (isInPart(note.hash)) part.add(note)
+    for (const { notes, floor } of this.#byClient.values()) {
+      const newest = notes.at(-1)
+      for (const note of notes) {
+        if (isInPart(note.hash)) part.add({ ...note, floor })
+        else if (note === newest) part.add({ ...note, floor, reply: NO_BYTES })
+      }
+    }
     return part
   }
 

@@ -74,6 +74,7 @@ const KEPT: readonly (readonly [number, RunOptions])[] = [
   [60_252, { minutes: 2.2, policy: 'majority', nodes: 3 }],
   [61_022, { minutes: 0.4, restMs: 8000 }],
   [80_108, { minutes: 0.4 }],
+  [110_006, { minutes: 0.5, policy: 'majority', nodes: 5 }],
   [3_211_346_548, { minutes: 0.5, policy: 'majority', nodes: 5 }],
   [3_211_346_605, { minutes: 0.5, policy: 'majority', nodes: 5, restMs: 8000 }],
   [1_739_890_567, { minutes: 0.5, policy: 'majority', nodes: 5 }],
