@@ -9,7 +9,13 @@
  * on its way for too long and is not executed), notes are forgotten after a time in
  * which nobody can send again any more, and when there are too many the oldest go and `isSure` says so.
  */
-import { FormatError, latin1Bytes, NO_BYTES, type ByteReader, type ByteWriter } from '../core/bytes.js'
+import {
+  FormatError,
+  latin1Bytes,
+  NO_BYTES,
+  type ByteReader,
+  type ByteWriter
+} from '../core/bytes.js'
 
 /** Of a bucket. More are under way only where thousands of clients write through other nodes to one bucket. */
 const NOTES_MAX = 20_000
