@@ -7,10 +7,9 @@
  * Which voters make a quorum is the policy's affair (`core/membership/voters`); the way is the same for all.
  */
 import { assert } from '../core/assert.js'
-import { compareBallots, NO_BALLOT, nextBallot, type Ballot } from '../core/agreement/ballot.js'
+import { nextBallot, type Ballot } from '../core/agreement/ballot.js'
 import type { NodeName } from '../core/ids.js'
 import {
-  chosenByAtLeast,
   decidesByMajority,
   isQuorum,
   type Voter,
@@ -26,22 +25,11 @@ import {
   type RowValue
 } from '../wire/peer/agreement.js'
 import { Acceptor, type AcceptorHandlers } from './acceptor.js'
+import { createAttempt, type Attempt, type Wish } from './attempt.js'
 import type { Cluster } from './cluster.js'
 import type { Peer } from './peers.js'
+import { highestOf, newestOf } from './promises.js'
 import { isNamed, isSame, numberOf } from './register-value.js'
-
-export interface Wish {
-  readonly register: number
-  /** The epoch, or version, that the change goes out from. */
-  readonly expected: number
-  /** Its epoch or version is given when it is proposed. Without it, whatever is there is decided once more. */
-  readonly next?: RegisterValue
-  readonly reason: string
-  /** Whether it is still wanted; asked before each new try. Without it, it is tried to the end. */
-  readonly isWanted?: () => boolean
-  /** Called once: it was decided, or it is certain that it never will be. */
-  readonly done?: (decided: boolean) => void
-}
 
 export interface Decision {
   readonly register: number
@@ -54,43 +42,6 @@ export interface AgreementHandlers extends AcceptorHandlers {
   decided(decisions: readonly Decision[]): void
   /** Another node's attempt to take this bucket from here must be finished: it is not served from now on. */
   concede(bucket: number): void
-}
-
-interface Attempt {
-  readonly wish: Wish
-  phase: 'prepare' | 'accept' | 'rest'
-  ballot: Ballot
-  /** Answers of this ballot by the name of the voter. */
-  readonly answers: Map<string, PromiseAnswer | true>
-  readonly refusals: Set<string>
-  value: RegisterValue | undefined
-  retryMs: number
-  tries: number
-  /** Some voter may have accepted it: from here on only the outcome ends it, wanted or not. */
-  proposed: boolean
-  /** The epoch of a row by which this node loses the bucket, and which voters accept without waiting now; 0: none. */
-  conceded: number
-  /**
-   * The epoch of a row that some voter had accepted when this one was on its way already: it may follow what is decided
-   * by this. 0: none.
-   */
-  doubted: number
-}
-
-function createAttempt(wish: Wish): Attempt {
-  return {
-    wish,
-    phase: 'rest',
-    ballot: NO_BALLOT,
-    answers: new Map(),
-    refusals: new Set(),
-    value: undefined,
-    retryMs: 0,
-    tries: 0,
-    proposed: false,
-    conceded: 0,
-    doubted: 0
-  }
 }
 
 /** After a collision the next try comes after up to this much, more after each. */
@@ -391,12 +342,15 @@ export class Agreement {
   /** A quorum has promised: go on from the newest value that it knows. */
   #choose(attempt: Attempt): void {
     const { wish } = attempt
-    const current = this.#newest(attempt)
+    const { answers } = attempt
+    const { register } = wish
+    const known = this.#acceptor.known(register)
+    const current = newestOf({ register, answers, voters: this.voters, known })
     if (current === undefined) {
       this.#rest(attempt)
       return
     }
-    const highest = this.#highest(attempt, current)
+    const highest = highestOf(answers, current)
     if (this.#ahead.get(wish.register) === attempt) {
       this.#ahead.delete(wish.register)
       if (highest !== numberOf(current)) return
@@ -405,8 +359,8 @@ export class Agreement {
     }
     const wanted = wish.isWanted?.() !== false
     const own = wanted && wish.next !== undefined && numberOf(current) === wish.expected
-    const known = this.#acceptor.knownNumber(wish.register)
-    const isOld = wish.next !== undefined && numberOf(current) <= known
+    const isOld =
+      wish.next !== undefined && numberOf(current) <= this.#acceptor.knownNumber(register)
     // Decided long ago, and not what the wish went out from. If some voter may have accepted what was proposed before,
     // that is decided once more: only then is it certain that nobody will ever finish the other.
     if (!own && isOld && !attempt.proposed) {
@@ -416,55 +370,6 @@ export class Agreement {
     }
     const value = own ? this.#advance(wish, current, highest) : this.#again(attempt, current)
     this.#suggest(attempt, value)
-  }
-
-  /** The highest epoch or version that anybody of them has accepted, decided or not: it is not given again. */
-  #highest({ answers }: Attempt, current: RegisterValue): number {
-    let highest = numberOf(current)
-    for (const answer of answers.values()) {
-      if (answer !== true && answer.value !== undefined) {
-        highest = Math.max(highest, numberOf(answer.value))
-      }
-    }
-    return highest
-  }
-
-  /** The newest of what the quorum knows: by ballot; where those who can be heard decide alone, by number first. */
-  #newest(attempt: Attempt): RegisterValue | undefined {
-    const byNumber = !decidesByMajority(this.voters)
-    let best: { accepted: Ballot; value: RegisterValue } | undefined
-    const consider = (accepted: Ballot, value: RegisterValue): void => {
-      const news =
-        best === undefined
-          ? 1
-          : (byNumber ? numberOf(value) - numberOf(best.value) : 0) ||
-            compareBallots(accepted, best.accepted)
-      if (news > 0) best = { accepted, value }
-    }
-    for (const answer of attempt.answers.values()) {
-      if (answer === true || answer.value === undefined) continue
-      if (this.#mayBeChosen(attempt, answer.accepted)) consider(answer.accepted, answer.value)
-    }
-    const own = this.#acceptor.known(attempt.wish.register)
-    if (own !== undefined && (byNumber || best === undefined)) consider(NO_BALLOT, own)
-    return best?.value
-  }
-
-  /**
-   * Whether so many may have accepted in that ballot, or gone on from it, that its value was decided. What somebody
-   * began and left with too few is not finished by whoever meets it later, perhaps long after it made sense.
-   */
-  #mayBeChosen({ wish, answers }: Attempt, ballot: Ballot): boolean {
-    const { voters } = this
-    if (wish.register === VOTERS_REGISTER || !decidesByMajority(voters)) return true
-    const needed = chosenByAtLeast(voters)
-    let possible = 0
-    for (const { name } of voters.voters) {
-      const answer = answers.get(name)
-      const isKnown = answer !== undefined && answer !== true
-      if (!isKnown || compareBallots(answer.accepted, ballot) >= 0) possible++
-    }
-    return possible >= needed
   }
 
   /** The value that the wish makes of the present one. */

@@ -1,0 +1,66 @@
+/**
+ * What the promises of a quorum tell about a register: the value to go on from, and the highest number that was ever given.
+ * Pure, since everything that the agreement keeps hangs on it: a value that may have been decided is never passed over.
+ */
+import { compareBallots, NO_BALLOT, type Ballot } from '../core/agreement/ballot.js'
+import { chosenByAtLeast, decidesByMajority, type VoterSet } from '../core/membership/voters.js'
+import { VOTERS_REGISTER, type PromiseAnswer, type RegisterValue } from '../wire/peer/agreement.js'
+import { numberOf } from './register-value.js'
+
+/** By the name of the voter. */
+export type Answers = ReadonlyMap<string, PromiseAnswer | true>
+
+export interface Promised {
+  readonly register: number
+  readonly answers: Answers
+  readonly voters: VoterSet
+  /** What the node that asks knows to be decided itself. */
+  readonly known: RegisterValue | undefined
+}
+
+/** The newest of what the quorum knows: by ballot; where those who can be heard decide alone, by number first. */
+export function newestOf(promised: Promised): RegisterValue | undefined {
+  const { answers, voters, known } = promised
+  const byNumber = !decidesByMajority(voters)
+  let best: { accepted: Ballot; value: RegisterValue } | undefined
+  const consider = (accepted: Ballot, value: RegisterValue): void => {
+    const news =
+      best === undefined
+        ? 1
+        : (byNumber ? numberOf(value) - numberOf(best.value) : 0) ||
+          compareBallots(accepted, best.accepted)
+    if (news > 0) best = { accepted, value }
+  }
+  for (const answer of answers.values()) {
+    if (answer === true || answer.value === undefined) continue
+    if (mayBeChosen(promised, answer.accepted)) consider(answer.accepted, answer.value)
+  }
+  if (known !== undefined && (byNumber || best === undefined)) consider(NO_BALLOT, known)
+  return best?.value
+}
+
+/** The highest epoch or version that anybody of them has accepted, decided or not: it is not given again. */
+export function highestOf(answers: Answers, current: RegisterValue): number {
+  let highest = numberOf(current)
+  for (const answer of answers.values()) {
+    if (answer !== true && answer.value !== undefined) {
+      highest = Math.max(highest, numberOf(answer.value))
+    }
+  }
+  return highest
+}
+
+/**
+ * Whether so many may have accepted in that ballot, or gone on from it, that its value was decided. What somebody
+ * began and left with too few is not finished by whoever meets it later, perhaps long after it made sense.
+ */
+function mayBeChosen({ register, answers, voters }: Promised, ballot: Ballot): boolean {
+  if (register === VOTERS_REGISTER || !decidesByMajority(voters)) return true
+  let possible = 0
+  for (const { name } of voters.voters) {
+    const answer = answers.get(name)
+    const isKnown = answer !== undefined && answer !== true
+    if (!isKnown || compareBallots(answer.accepted, ballot) >= 0) possible++
+  }
+  return possible >= chosenByAtLeast(voters)
+}
