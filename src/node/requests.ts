@@ -14,7 +14,7 @@ import type { Call } from '../commands/call.js'
 import { findCommand, hasArity, type ListedCommand } from '../commands/registry.js'
 import { RequestParser, INCOMPLETE, PROTOCOL_ERROR } from '../wire/resp/request-parser.js'
 import type { Unblocking } from '../wire/peer/door.js'
-import { ReplyLimitError, ReplyWriter } from '../wire/resp/reply-writer.js'
+import { ReplyLimitError } from '../wire/resp/reply-writer.js'
 import { encodeArguments } from '../wire/resp/request-writer.js'
 import type { Message } from '../wire/peer/message.js'
 import type { BucketState } from './bucket-state.js'
@@ -33,7 +33,8 @@ import { KeyParts } from './key-parts.js'
 import { KeyReads } from './key-reads.js'
 import { Lookahead } from './lookahead.js'
 import type { Peer } from './peers.js'
-import { Segment, Session, Slot, type Gate, type Processor } from './session.js'
+import { Replies } from './replies.js'
+import { Segment, Session, Slot, type Processor } from './session.js'
 import type { Watches } from './watches.js'
 
 /** Commands of one session that may be under way; the parts of a command count. */
@@ -60,13 +61,11 @@ export class Requests {
   readonly #lid: InputLid
   readonly #blocked: BlockedCommands
   readonly #sessions = new Map<number, Session>()
-  /** Sessions with replies that wait for something. */
-  readonly #gated = new Set<Session>()
   /** Sessions that begin nothing because somebody said so. */
   readonly #paused = new Set<Session>()
   readonly #parser: RequestParser
   readonly #lookahead: Lookahead
-  readonly #reply: ReplyWriter
+  readonly #replies: Replies
   readonly #call: Call
   readonly #reads: KeyReads
   readonly #parts: KeyParts
@@ -74,9 +73,6 @@ export class Requests {
   #short: Session[] = []
   /** For those of the next turn. */
   #spare: Session[] = []
-  #gates: Gate[] = []
-  /** Where each reply of another node's client ends. */
-  #ends: number[] = []
 
   constructor(cluster: Cluster, copies: Copies, watches: Watches) {
     this.#cluster = cluster
@@ -102,8 +98,12 @@ export class Requests {
       placement: this.#hash,
       createParser: () => this.#createParser()
     })
-    this.#reply = new ReplyWriter({ maxBytes: cluster.config.maxReplyBytes })
-    this.#call = this.#execution.createCall(this.#reply)
+    this.#replies = new Replies(cluster, {
+      remotes: this.#remotes,
+      statistics: this.#statistics,
+      ended: (session) => this.close(session.id)
+    })
+    this.#call = this.#execution.createCall(this.#replies.writer)
     const [call, execution, statistics] = [this.#call, this.#execution, this.#statistics]
     const local = { cluster, copies, execution, statistics, call }
     this.#reads = new KeyReads(local)
@@ -314,7 +314,7 @@ export class Requests {
 
   /** Acknowledgements came, or need not come any more. */
   acked(_now: number): void {
-    for (const session of [...this.#gated]) this.#settle(session)
+    for (const session of this.#replies.waiting) this.#replies.settle(session)
     for (const session of [...this.#errands.parked]) {
       if (session.parked.some(({ wait }) => wait === 'window')) this.#retry(session)
     }
@@ -341,7 +341,7 @@ export class Requests {
       const place = state.backups.findIndex((backup) => backup === peer)
       return place >= 0 && frame <= state.lastFrames[place] && !peer.hasProcessed(frame)
     }
-    for (const session of [...this.#gated]) {
+    for (const session of this.#replies.waiting) {
       const waiting = session.waitingFor(waits)
       if (waiting.length === 0) continue
       if (session.remote === undefined) {
@@ -354,7 +354,7 @@ export class Requests {
         if (segment instanceof Slot) this.#errands.fill(segment, AGAIN, [])
         this.#remotes.replace(segment, AGAIN)
       }
-      this.#settle(session)
+      this.#replies.settle(session)
     }
   }
 
@@ -399,7 +399,7 @@ export class Requests {
 
   /** Clients whose replies wait for a backup, another node or a bucket. */
   get held(): number {
-    return this.#gated.size
+    return this.#replies.held
   }
 
   get queuedBytes(): number {
@@ -432,7 +432,7 @@ export class Requests {
       this.#run(session)
     } catch (error) {
       if (!(error instanceof ReplyLimitError)) throw error
-      this.#clear()
+      this.#replies.clear()
       this.#complain(session, `ERR ${error.message}`)
     }
   }
@@ -452,11 +452,11 @@ export class Requests {
   #runOnce(session: Session): boolean {
     const { input } = session
     let whole = true
-    const reply = this.#reply
+    const replies = this.#replies
     const ahead = this.#lookahead
     if (session.parser === undefined) this.#parser.reset()
-    this.#clear()
-    reply.protocol = session.protocol
+    replies.clear()
+    replies.writer.protocol = session.protocol
     while (input.length > 0 && this.#mayBegin(session)) {
       const { bytes, view, start, end } = input
       const ownParser = session.parser
@@ -475,7 +475,7 @@ export class Requests {
         break
       }
       if (after === PROTOCOL_ERROR) {
-        this.#put(session)
+        this.#replies.put(session)
         this.#complain(session, parser.errorText)
         whole = false
         break
@@ -496,10 +496,10 @@ export class Requests {
         this.#parser.reset()
       }
       // A pipeline of large reads must not gather all its replies first.
-      if (reply.length > REPLY_BYTES_MAX) this.#put(session)
+      if (replies.length > REPLY_BYTES_MAX) replies.put(session)
     }
-    this.#put(session)
-    if (session.waits || session.ending) this.#settle(session)
+    this.#replies.put(session)
+    if (session.waits || session.ending) this.#replies.settle(session)
     return whole
   }
 
@@ -529,17 +529,17 @@ export class Requests {
     else call.key.set(bytes, view, offset, length, hash)
     call.bytes = bytes
     call.view = view
-    const before = this.#reply.length
+    const before = this.#replies.length
     if (this.#execution.perform(call, parser, command, state.items)) {
       if (call.change !== undefined) {
         if (remote !== undefined)
           this.#errands.repetitions.noteForwarded(state, call, remote, before)
         this.#execution.writtenHere(call, state, start, after)
-        if (session.acksAll) this.#copies.gateWrite(state, this.#gates)
+        if (session.acksAll) this.#copies.gateWrite(state, this.#replies.gates)
         if (this.#blocked.list.isTouched) this.#errands.serveWaiting()
-      } else if (!state.isSettled()) this.#copies.gateRead(state, call.key, this.#gates)
+      } else if (!state.isSettled()) this.#copies.gateRead(state, call.key, this.#replies.gates)
     }
-    if (remote !== undefined) this.#ends.push(this.#reply.length)
+    if (remote !== undefined) this.#replies.mark()
     return true
   }
 
@@ -551,8 +551,10 @@ export class Requests {
 
   /** The same for a command over several keys. */
   #executeSeveral(session: Session, parser: RequestParser): boolean {
-    if (this.#reads.execute(session, parser, this.#gates)) return true
-    return !this.#errands.areWritesPaused && this.#parts.execute(session, parser, this.#gates)
+    if (this.#reads.execute(session, parser, this.#replies.gates)) return true
+    return (
+      !this.#errands.areWritesPaused && this.#parts.execute(session, parser, this.#replies.gates)
+    )
   }
 
   /** Gives a command its place among the replies and sees to it; false if it must not begin yet. */
@@ -567,8 +569,8 @@ export class Requests {
       session.waitsAlone = true
       return false
     }
-    this.#put(session)
-    this.#gated.add(session)
+    this.#replies.put(session)
+    this.#replies.hold(session)
     this.#statistics.aside++
     if (command === undefined || !hasArity(command, parser.count)) {
       this.#errands.begin(session, request)
@@ -577,7 +579,7 @@ export class Requests {
       const hash = this.#hash.hash(bytes, at, parser.lengths[command.key])
       this.#errands.begin(session, request, { command, hash })
     }
-    this.#reply.protocol = session.protocol
+    this.#replies.writer.protocol = session.protocol
     return true
   }
 
@@ -590,7 +592,7 @@ export class Requests {
   /** Gives out what can be, and begins what can be begun. */
   #advance(session: Session): void {
     if (session.closed) return
-    if (session.waits) this.#settle(session)
+    if (session.waits) this.#replies.settle(session)
     if (session.parked.some(({ wait }) => wait === 'order')) {
       if (session.open === session.parked.length) this.#retry(session)
       return
@@ -612,64 +614,11 @@ export class Requests {
     this.#errands.lanes.flush()
   }
 
-  /** Sends the replies of this turn, or keeps them until their gates open. */
-  #put(session: Session): void {
-    const reply = this.#reply
-    if (reply.length === 0) return
-    const gates = this.#cluster.config.sabotage === 'reply-before-backup' ? NO_GATES : this.#gates
-    const { remote } = session
-    const written = reply.bytes.subarray(0, reply.length)
-    if (!session.waits && areOpen(gates)) {
-      if (remote === undefined) this.#output(session, written)
-      else this.#remotes.answerNow(remote, written, this.#ends)
-    } else {
-      const bytes =
-        remote === undefined ? written.slice() : this.#remotes.frame(written, this.#ends)
-      session.enqueue(new Segment(bytes, gates, this.#ends.length))
-      this.#gated.add(session)
-    }
-    this.#clear()
-  }
-
-  #output(session: Session, bytes: Uint8Array): void {
-    this.#statistics.outputBytes += bytes.length
-    this.#cluster.outbox.output(session.id, bytes)
-  }
-
-  /** Usually nothing was noted about the replies, and the lists serve for ever. */
-  #clear(): void {
-    this.#reply.reset()
-    if (this.#gates.length > 0) this.#gates = []
-    if (this.#ends.length > 0) this.#ends = []
-  }
-
-  #settle(session: Session): void {
-    if (session.closed) return
-    const { remote } = session
-    if (remote !== undefined) {
-      this.#remotes.answer(session, remote)
-      this.#remotes.release(session)
-    } else {
-      for (let segment = session.takeReady(); segment; segment = session.takeReady()) {
-        if (segment.bytes === undefined || (segment instanceof Slot && segment.silent)) continue
-        this.#output(session, segment.bytes)
-      }
-    }
-    if (session.waits) {
-      this.#gated.add(session)
-      return
-    }
-    this.#gated.delete(session)
-    if (!session.ending) return
-    this.#cluster.outbox.hangUp(session.id)
-    this.close(session.id)
-  }
-
   /** The last words to a client that does not speak the protocol. */
   #complain(session: Session, text: string): void {
     session.enqueue(new Segment(asError(text), []))
     this.#errands.end(session)
-    this.#settle(session)
+    this.#replies.settle(session)
   }
 
   /** A client that has more waiting than is good is not read from for a while. */
@@ -690,7 +639,7 @@ export class Requests {
   #forget(session: Session): void {
     session.closed = true
     session.input.clear()
-    this.#gated.delete(session)
+    this.#replies.forget(session)
     this.#paused.delete(session)
     this.#errands.forget(session)
   }
@@ -706,15 +655,6 @@ export class Requests {
   #createParser(): RequestParser {
     return new RequestParser({ maxBulkBytes: this.#cluster.config.maxRequestBytes })
   }
-}
-
-const NO_GATES: Gate[] = []
-
-function areOpen(gates: readonly Gate[]): boolean {
-  for (let i = 0; i < gates.length; i++) {
-    if (!gates[i].peer.hasProcessed(gates[i].frame)) return false
-  }
-  return true
 }
 
 function plainForm(parser: RequestParser, bytes: Uint8Array): Uint8Array {
