@@ -5,7 +5,7 @@
 import { NO_BALLOT, type Ballot } from '../core/agreement/ballot.js'
 import { Register } from '../core/agreement/register.js'
 import type { NodeName } from '../core/ids.js'
-import { decidesByMajority, type VoterSet } from '../core/membership/voters.js'
+import { decidesByMajority, isVoter, type VoterSet } from '../core/membership/voters.js'
 import {
   VOTERS_REGISTER,
   type AcceptAnswer,
@@ -85,7 +85,7 @@ export class Acceptor {
 
   get isVoter(): boolean {
     const { name, life } = this.#cluster.config
-    return this.voters.voters.some((voter) => voter.name === name && voter.life === life)
+    return isVoter(this.voters, { name, life })
   }
 
   /** The first node's rows, and those that a split makes, are there without having been asked for. */

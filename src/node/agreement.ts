@@ -28,7 +28,7 @@ import { Acceptor, type AcceptorHandlers } from './acceptor.js'
 import { createAttempt, type Attempt, type Wish } from './attempt.js'
 import type { Cluster } from './cluster.js'
 import type { Peer } from './peers.js'
-import { highestOf, newestOf } from './promises.js'
+import { hasAnswered, highestOf, newestOf } from './promises.js'
 import { isNamed, isSame, numberOf } from './register-value.js'
 
 export interface Decision {
@@ -305,7 +305,7 @@ export class Agreement {
     this.#prepares.push({ register: wish.register, round })
     if (this.#acceptor.isVoter) {
       const answer = this.#acceptor.promise(wish.register, attempt.ballot)
-      if (answer.ok) attempt.answers.set(config.name, answer)
+      if (answer.ok) attempt.answers.set(config.name, { life: config.life, promise: answer })
       else attempt.refusals.add(config.name)
     }
     this.#count(attempt)
@@ -314,7 +314,7 @@ export class Agreement {
   /** Whether the answers make a quorum, and what follows if they do. */
   #count(attempt: Attempt): void {
     if (attempt.phase === 'rest') return
-    const has = (voter: Voter): boolean => attempt.answers.has(voter.name)
+    const has = (voter: Voter): boolean => hasAnswered(attempt.answers, voter)
     const isLive = (voter: Voter): boolean => this.#isLive(voter)
     const sets = [this.voters]
     // A set of voters counts only when both it and the one before it have accepted it; and it is only proposed
@@ -400,7 +400,7 @@ export class Agreement {
 
   #suggest(attempt: Attempt, value: RegisterValue): void {
     const { register } = attempt.wish
-    const { name } = this.#cluster.config
+    const { name, life } = this.#cluster.config
     attempt.phase = 'accept'
     attempt.proposed = true
     attempt.doubted = 0
@@ -411,7 +411,7 @@ export class Agreement {
     this.#accepts.push({ register, round: attempt.ballot.round, value })
     if (this.#acceptor.isVoter || isNamed(value, name)) {
       const answer = this.#acceptor.accept(register, attempt.ballot, value)
-      if (answer.verdict === 'ok') attempt.answers.set(name, true)
+      if (answer.verdict === 'ok') attempt.answers.set(name, { life })
       else this.#refused(attempt, name, answer)
     }
     this.#count(attempt)
@@ -490,7 +490,8 @@ export class Agreement {
     const attempt = this.#attempts.get(answer.register) ?? this.#ahead.get(answer.register)
     this.#acceptor.noteRound(answer.register, answer.highest)
     if (attempt?.phase !== 'prepare' || attempt.ballot.round !== answer.round) return
-    if (answer.ok) attempt.answers.set(peer.name, answer)
+    const life = peer.stream.peerLife
+    if (answer.ok) attempt.answers.set(peer.name, { life, promise: answer })
     else attempt.refusals.add(peer.name)
     this.#count(attempt)
   }
@@ -498,7 +499,8 @@ export class Agreement {
   #onAccepted(peer: Peer, answer: AcceptAnswer): void {
     const attempt = this.#attempts.get(answer.register)
     if (attempt?.phase !== 'accept' || attempt.ballot.round !== answer.round) return
-    if (answer.verdict === 'ok') attempt.answers.set(peer.name, true)
+    const life = peer.stream.peerLife
+    if (answer.verdict === 'ok') attempt.answers.set(peer.name, { life })
     else this.#refused(attempt, peer.name, answer)
     this.#count(attempt)
   }

@@ -1,6 +1,8 @@
 /** A wish to change a register, and how far the attempt to have it decided has come. */
 import { NO_BALLOT, type Ballot } from '../core/agreement/ballot.js'
-import type { PromiseAnswer, RegisterValue } from '../wire/peer/agreement.js'
+import type { NodeName } from '../core/ids.js'
+import type { RegisterValue } from '../wire/peer/agreement.js'
+import type { Answer } from './promises.js'
 
 export interface Wish {
   readonly register: number
@@ -19,8 +21,8 @@ export interface Attempt {
   readonly wish: Wish
   phase: 'prepare' | 'accept' | 'rest'
   ballot: Ballot
-  /** Answers of this ballot by the name of the voter. */
-  readonly answers: Map<string, PromiseAnswer | true>
+  /** Answers of this ballot. */
+  readonly answers: Map<NodeName, Answer>
   readonly refusals: Set<string>
   value: RegisterValue | undefined
   retryMs: number

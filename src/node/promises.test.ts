@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { NO_BALLOT, type Ballot } from '../core/agreement/ballot.js'
 import { nodeName } from '../core/ids.js'
 import type { VoterSet } from '../core/membership/voters.js'
-import { VOTERS_REGISTER, type PromiseAnswer, type RegisterValue } from '../wire/peer/agreement.js'
-import { highestOf, newestOf, type Answers } from './promises.js'
+import { VOTERS_REGISTER, type RegisterValue } from '../wire/peer/agreement.js'
+import { highestOf, newestOf, type Answer, type Answers } from './promises.js'
 
 const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((name) => nodeName(name))
 
@@ -23,9 +23,10 @@ function row(epoch: number, primary: typeof A): RegisterValue {
 /** What each voter says that it accepted, and in which round; 0: nothing. */
 function answersOf(...said: [name: string, round: number, value?: RegisterValue][]): Answers {
   return new Map(
-    said.map(([name, round, value]): [string, PromiseAnswer] => {
+    said.map(([name, round, value]): [typeof A, Answer] => {
       const accepted = round === 0 ? NO_BALLOT : ballot(round)
-      return [name, { register: 7, round: 9, ok: true, highest: 9, accepted, value }]
+      const promise = { register: 7, round: 9, ok: true, highest: 9, accepted, value }
+      return [nodeName(name), { life: 1, promise }]
     })
   )
 }
@@ -58,6 +59,14 @@ describe('the value to go on from', () => {
     const answers = answersOf(['a', 3, row(5, A)], ['b', 3, row(5, A)], ['c', 2, row(4, B)])
     const asked = { register: 7, answers, known: row(4, B) }
     expect(newestOf({ ...asked, voters: unsettled })).toEqual(row(5, A))
+  })
+
+  it('may have been accepted by a process that has ended, whatever the next one of its name says', () => {
+    const former = votersOf('auto', A, B, C)
+    const voters = { ...former, voters: [...former.voters, { name: C, life: 2 }] }
+    const answers = new Map(answersOf(['a', 3, row(5, A)], ['b', 3, row(5, A)], ['c', 0]))
+    answers.set(C, { ...answers.get(C), life: 2 })
+    expect(newestOf({ register: 7, answers, voters, known: row(4, B) })).toEqual(row(5, A))
   })
 
   it('has the highest number where those who can be heard decide alone', () => {

@@ -3,12 +3,28 @@
  * Pure, since everything that the agreement keeps hangs on it: a value that may have been decided is never passed over.
  */
 import { compareBallots, NO_BALLOT, type Ballot } from '../core/agreement/ballot.js'
-import { chosenByAtLeast, decidesByMajority, type VoterSet } from '../core/membership/voters.js'
+import type { NodeName } from '../core/ids.js'
+import {
+  chosenByAtLeast,
+  decidesByMajority,
+  type Voter,
+  type VoterSet
+} from '../core/membership/voters.js'
 import { VOTERS_REGISTER, type PromiseAnswer, type RegisterValue } from '../wire/peer/agreement.js'
 import { numberOf } from './register-value.js'
 
-/** By the name of the voter. */
-export type Answers = ReadonlyMap<string, PromiseAnswer | true>
+/** What a voter said, and which process it was: the voters may name two of one name, of which the earlier has ended. */
+export interface Answer {
+  readonly life: number
+  /** Not if it was asked to accept something. */
+  readonly promise?: PromiseAnswer
+}
+
+export type Answers = ReadonlyMap<NodeName, Answer>
+
+export function hasAnswered(answers: Answers, { name, life }: Voter): boolean {
+  return answers.get(name)?.life === life
+}
 
 export interface Promised {
   readonly register: number
@@ -31,9 +47,9 @@ export function newestOf(promised: Promised): RegisterValue | undefined {
           compareBallots(accepted, best.accepted)
     if (news > 0) best = { accepted, value }
   }
-  for (const answer of answers.values()) {
-    if (answer === true || answer.value === undefined) continue
-    if (mayBeChosen(promised, answer.accepted)) consider(answer.accepted, answer.value)
+  for (const { promise } of answers.values()) {
+    if (promise?.value === undefined) continue
+    if (mayBeChosen(promised, promise.accepted)) consider(promise.accepted, promise.value)
   }
   if (known !== undefined && (byNumber || best === undefined)) consider(NO_BALLOT, known)
   return best?.value
@@ -42,10 +58,8 @@ export function newestOf(promised: Promised): RegisterValue | undefined {
 /** The highest epoch or version that anybody of them has accepted, decided or not: it is not given again. */
 export function highestOf(answers: Answers, current: RegisterValue): number {
   let highest = numberOf(current)
-  for (const answer of answers.values()) {
-    if (answer !== true && answer.value !== undefined) {
-      highest = Math.max(highest, numberOf(answer.value))
-    }
+  for (const { promise } of answers.values()) {
+    if (promise?.value !== undefined) highest = Math.max(highest, numberOf(promise.value))
   }
   return highest
 }
@@ -57,10 +71,9 @@ export function highestOf(answers: Answers, current: RegisterValue): number {
 function mayBeChosen({ register, answers, voters }: Promised, ballot: Ballot): boolean {
   if (register === VOTERS_REGISTER || !decidesByMajority(voters)) return true
   let possible = 0
-  for (const { name } of voters.voters) {
-    const answer = answers.get(name)
-    const isKnown = answer !== undefined && answer !== true
-    if (!isKnown || compareBallots(answer.accepted, ballot) >= 0) possible++
+  for (const voter of voters.voters) {
+    const promise = hasAnswered(answers, voter) ? answers.get(voter.name)?.promise : undefined
+    if (promise === undefined || compareBallots(promise.accepted, ballot) >= 0) possible++
   }
   return possible >= chosenByAtLeast(voters)
 }

@@ -8,7 +8,7 @@ import type { NodeName } from '../core/ids.js'
 import { Grant, leaseEnd, waitOf } from '../core/membership/lease.js'
 import {
   decidesByMajority,
-  findVoter,
+  isVoter,
   majorityOf,
   planVoters,
   type NextVoters,
@@ -53,7 +53,7 @@ export class Voting {
 
   get isVoter(): boolean {
     const { name, life } = this.#cluster.config
-    return findVoter(this.set, name)?.life === life
+    return isVoter(this.set, { name, life })
   }
 
   /** It may be one by a set that it has accepted, or was asked about, and has not heard the end of. */
@@ -165,9 +165,9 @@ export class Voting {
   /** Beats have just been put on the streams. */
   beatSent(): void {
     const { peers, now } = this.#cluster
-    for (const { name } of this.set.voters) {
+    for (const { name, life } of this.set.voters) {
       const peer = peers.get(name)
-      if (peer?.isOpen !== true || peer.stream.peerLife === 0) continue
+      if (peer?.isOpen !== true || peer.stream.peerLife !== life) continue
       // It was sent none.
       if (peer.left || peers.isStalled(peer, now)) continue
       this.#grantOf(name).sent(peer.stream.sent, now)

@@ -97,6 +97,41 @@ describe('the next voters', () => {
       [candidate('a', { state: 'leaving' }), candidate('b')],
       'b: a leaves'
     ],
+    [
+      'a newcomer comes first where only two would be left to decide alone',
+      setOf('abc', 'auto'),
+      [candidate('a', { state: 'leaving' }), candidate('b'), candidate('c'), candidate('d')],
+      'abcd: d votes too'
+    ],
+    [
+      'and one goes where there is none',
+      setOf('abc', 'auto'),
+      [candidate('a', { state: 'leaving' }), candidate('b'), candidate('c')],
+      'bc: a leaves'
+    ],
+    [
+      'of three one began a new life: it comes in beside the former one',
+      setOf('abc', 'auto'),
+      [candidate('a'), candidate('b'), candidate('c', { life: 2 })],
+      'abcc: c votes too'
+    ],
+    [
+      'and then the former one goes',
+      { ...setOf('abc', 'auto'), voters: [...setOf('abc').voters, voter('c', 2)] },
+      [candidate('a'), candidate('b'), candidate('c', { life: 2 })],
+      'abc: c began a new life'
+    ],
+    [
+      'nobody goes while the third that stays cannot be heard',
+      setOf('abc', 'auto'),
+      [
+        candidate('a', { state: 'leaving' }),
+        candidate('b'),
+        candidate('c'),
+        candidate('d', { deadMs: 5 })
+      ],
+      undefined
+    ],
     ['the last one stays', setOf('a'), [candidate('a', { state: 'leaving' })], undefined]
   ])('%s', (_, set, candidates, expected) => {
     expect(plan(set, candidates)).toBe(expected)
@@ -128,6 +163,8 @@ describe('the next voters', () => {
           expect(Math.abs(next.voters.length - set.voters.length)).toBe(1)
           expect(next.voters.length).toBeLessThanOrEqual(VOTERS_MAX)
           if (next.voters.length > set.voters.length) return
+          const staying = candidates.filter(({ state }) => state === 'alive').length
+          if (policy === 'auto' && staying >= 3) expect(next.voters.length).not.toBe(2)
           const after = { ...set, voters: next.voters }
           const heard = next.voters.filter(({ name, life }) => {
             return candidates.some((c) => c.name === name && c.life === life && c.deadMs === 0)

@@ -22,7 +22,7 @@ export interface VoterSet {
   readonly policy: Policy
   /** Everything that was decided before is decided by this set too. */
   readonly settled: boolean
-  /** In the order of names. */
+  /** In the order of names; two lives of one name for a moment, of which the earlier has ended. */
   readonly voters: readonly Voter[]
 }
 
@@ -52,8 +52,8 @@ export function chosenByAtLeast(set: VoterSet): number {
   return Math.floor((set.voters.length + 1) / 2)
 }
 
-export function findVoter(set: VoterSet, name: string): Voter | undefined {
-  return set.voters.find((voter) => voter.name === name)
+export function isVoter(set: VoterSet, { name, life }: Voter): boolean {
+  return set.voters.some((voter) => voter.name === name && voter.life === life)
 }
 
 export interface Quorum {
@@ -88,7 +88,8 @@ export interface NextVoters {
 /**
  * The next change, by one voter, or undefined. First go those that will never vote again: a former life, one that has
  * left; then those that were silent for long, as long as three that can be heard remain; then those that leave; then
- * newcomers come in. None goes whose going would leave a set that cannot decide.
+ * newcomers come in. None goes whose going would leave a set that cannot decide. With `auto` two that are left decide
+ * without a majority: so where three nodes stay, the third comes in first, if need be beside its own former life.
  */
 export function planVoters(
   set: VoterSet,
@@ -96,6 +97,11 @@ export function planVoters(
   dropAfterMs: number
 ): NextVoters | undefined {
   if (!set.settled) return undefined
+  const staying = candidates.filter(({ state }) => state === 'alive').length
+  const mustStay =
+    set.policy === 'auto' && set.voters.length === AUTO_MAJORITY_MIN && staying >= AUTO_MAJORITY_MIN
+  const newcomer = planNewcomer(set, candidates, mustStay)
+  if (mustStay) return newcomer
   const known = new Map(candidates.map((candidate) => [candidate.name, candidate]))
   const isHeard = (voter: Voter): boolean => {
     const candidate = known.get(voter.name)
@@ -131,17 +137,27 @@ export function planVoters(
       return { voters, reason: `${voter.name} ${reason}` }
     }
   }
-  return planNewcomer(set, candidates)
+  return newcomer
 }
 
-function planNewcomer(set: VoterSet, candidates: readonly Candidate[]): NextVoters | undefined {
+function planNewcomer(
+  set: VoterSet,
+  candidates: readonly Candidate[],
+  besideItself: boolean
+): NextVoters | undefined {
   if (set.voters.length >= VOTERS_MAX) return undefined
-  const newcomer = candidates.find(
-    ({ name, state, deadMs }) =>
-      state === 'alive' && deadMs === 0 && findVoter(set, name) === undefined
+  const isThere = ({ name, life }: Voter): boolean =>
+    besideItself ? isVoter(set, { name, life }) : set.voters.some((voter) => voter.name === name)
+  const newcomers = candidates.filter(
+    (candidate) => candidate.state === 'alive' && candidate.deadMs === 0 && !isThere(candidate)
   )
-  if (newcomer === undefined) return undefined
-  const { name, life } = newcomer
-  const voters = [...set.voters, { name, life }].sort((a, b) => (a.name < b.name ? -1 : 1))
+  if (newcomers.length === 0) return undefined
+  const [{ name, life }] = newcomers
+  const voters = [...set.voters, { name, life }].sort(compareVoters)
   return { voters, reason: `${name} votes too` }
+}
+
+function compareVoters(a: Voter, b: Voter): number {
+  if (a.name !== b.name) return a.name < b.name ? -1 : 1
+  return a.life - b.life
 }
