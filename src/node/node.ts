@@ -243,7 +243,9 @@ export class Node implements Cluster {
         this.#nextSyncMs = now + SYNC_MS
         this.#copies.sync(now, this.#watches.owesGap)
       }
-      if (this.#membership.leaving) this.#membership.goIfEmpty(this.#moves.busy)
+      // What the other side of a cut has not taken in yet is here only.
+      const busy = this.#moves.busy || this.#merges.busy
+      if (this.#membership.leaving) this.#membership.goIfEmpty(busy)
     }
     this.store.maintain(MAINTENANCE_BUDGET)
   }
