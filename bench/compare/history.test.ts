@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findRegressions, readLast, recordReport } from './history.js'
+import { findRegressions, readLast, recordReport, renewReport } from './history.js'
 import type { Report } from './report.js'
 import type { Row } from './row.js'
 
@@ -43,4 +43,33 @@ test('the last recorded run of the same length is found', () => {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+})
+
+test('rows that are measured again take the places of the old ones, and new ones stand with their group', () => {
+  const row = (group: string, name: string, ours: number): Row => ({
+    ...createReport({}).rows[0],
+    group,
+    name,
+    ours
+  })
+  const before = {
+    ...createReport({}),
+    rows: [row('a', 'one', 1), row('a', 'two', 2), row('b', 'three', 3)]
+  }
+  const again = createReport({}, '2026-02-01T10:20:30.000Z')
+  const rows = [
+    row('a', 'two', 20),
+    row('a', 'four', 40),
+    { ...row('c', 'five', 50), note: 'counted' }
+  ]
+  const renewed = renewReport(before, { ...again, rows, commit: 'abc' })
+  const noted = 'measured again 2026-02-01T10:20Z, abc'
+  expect(renewed.rows.map(({ name, ours, note }) => [name, ours, note])).toEqual([
+    ['one', 1, undefined],
+    ['two', 20, noted],
+    ['four', 40, noted],
+    ['three', 3, undefined],
+    ['five', 50, `counted; ${noted}`]
+  ])
+  expect(renewed.date).toBe(before.date)
 })

@@ -50,6 +50,23 @@ export function readLast(folder: string, quick: boolean): Report | undefined {
   return undefined
 }
 
+/**
+ * An earlier run with these rows in the place of its own of the same name, or behind those of their group. A whole run
+ * takes most of an hour; a row is a comparison by itself, and says when it was made.
+ */
+export function renewReport(before: Report, { rows, date, commit }: Report): Report {
+  const renewed = [...before.rows]
+  for (const row of rows) {
+    const note = `measured again ${date.slice(0, 16)}Z, ${commit}`
+    const noted = { ...row, note: row.note === undefined ? note : `${row.note}; ${note}` }
+    const place = renewed.findIndex((old) => keyOf(old) === keyOf(row))
+    const last = renewed.findLastIndex(({ group }) => group === row.group)
+    if (place >= 0) renewed[place] = noted
+    else renewed.splice(last < 0 ? renewed.length : last + 1, 0, noted)
+  }
+  return { ...before, rows: renewed }
+}
+
 export function findRegressions(before: Report, now: Report): Regression[] {
   const known = new Map(before.rows.map((row) => [keyOf(row), row]))
   // Processes that come and go beside the run shift ratios, not only figures.

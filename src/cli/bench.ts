@@ -8,7 +8,8 @@ import {
   findRegressions,
   formatReport,
   readLast,
-  recordReport
+  recordReport,
+  renewReport
 } from '../../bench/compare/history.js'
 import { writePage } from '../../bench/compare/page.js'
 import { formatTable, isLoaded, type Report } from '../../bench/compare/report.js'
@@ -62,6 +63,7 @@ export const bench = defineVerb({
       placeholder: 'FILE'
     }),
     record: flag('keep the run in bench/history'),
+    renew: flag('put the rows into the last recorded run of this length, and keep that'),
     page: flag('write the table and its pictures into docs/performance.md'),
     check: flag('compare with the last recorded run of the same length; 1 if a ratio got worse')
   },
@@ -96,12 +98,13 @@ export const bench = defineVerb({
 interface Wishes {
   readonly json: string | undefined
   readonly record: boolean | undefined
+  readonly renew: boolean | undefined
   readonly check: boolean | undefined
   readonly page: boolean | undefined
 }
 
 function finish(report: Report, wishes: Wishes, output: Output): number {
-  const { json, record, check, page } = wishes
+  const { json, record, renew, check, page } = wishes
   const { machine, peers, commit, date } = report
   const loaded = isLoaded(machine) ? '; measured on a loaded machine' : ''
   const place = `${machine.processors} × ${machine.processor}, Node ${machine.node}, load ${machine.loadBefore}${loaded}`
@@ -109,12 +112,12 @@ function finish(report: Report, wishes: Wishes, output: Output): number {
   output.stdout.write(`${formatTable(report.rows).join('\n')}\n`)
   if (json !== undefined) writeFileSync(json, formatReport(report))
   let code: number = EXIT.success
-  if (check === true) {
-    const last = readLast(HISTORY, report.quick)
-    if (last === undefined) {
-      output.stderr.write('bench: no recorded run of this length; --record makes one\n')
-      return EXIT.failure
-    }
+  const last = check === true || renew === true ? readLast(HISTORY, report.quick) : undefined
+  if (last === undefined && (check === true || renew === true)) {
+    output.stderr.write('bench: no recorded run of this length; --record makes one\n')
+    return EXIT.failure
+  }
+  if (check === true && last !== undefined) {
     const found = findRegressions(last, report)
     for (const { row, what, before, now, allowed } of found) {
       const change = `${before.toFixed(2)} to ${now.toFixed(2)}`
@@ -125,7 +128,10 @@ function finish(report: Report, wishes: Wishes, output: Output): number {
     if (found.length > 0) code = EXIT.failure
   }
   // After the comparison, which would otherwise be with itself.
-  if (record === true) output.stdout.write(`recorded as ${recordReport(HISTORY, report)}\n`)
-  if (page === true) output.stdout.write(`written: ${writePage(DOCS, report).join(', ')}\n`)
+  const kept = renew === true && last !== undefined ? renewReport(last, report) : report
+  if (record === true || renew === true) {
+    output.stdout.write(`recorded as ${recordReport(HISTORY, kept)}\n`)
+  }
+  if (page === true) output.stdout.write(`written: ${writePage(DOCS, kept).join(', ')}\n`)
   return code
 }
