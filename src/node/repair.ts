@@ -144,8 +144,10 @@ export class Repair {
     const primary = table.primaryOf(bucket)
     if (primary === NOBODY) return undefined
     // Asked of every bucket at every beat while anybody is away: nearly all need nothing.
+    const role = buckets[bucket]?.role
     if (primary !== self) {
-      if (buckets[bucket]?.role !== 'backup' || !this.#mayBeGone(bucket, primary)) return undefined
+      if (role !== 'backup' && role !== 'merging') return undefined
+      if (!this.#mayBeGone(bucket, primary)) return undefined
     } else if (buckets[bucket] !== undefined && !this.#hasUseless(bucket)) return undefined
     const holders = holdersOf(table, bucket)
     if (primary === self) {
@@ -156,6 +158,7 @@ export class Repair {
       return { change: { bucket, holders: kept }, reason: STRUCK }
     }
     if (!holders.includes(self)) return undefined
+    if (role === 'merging' && !this.#isLastCopy(bucket, holders)) return undefined
     const rank = this.#rankOf(bucket, holders)
     if (!this.#isPrimaryGone(bucket, primary, rank)) return undefined
     const others = holders.filter(
@@ -163,6 +166,15 @@ export class Repair {
     )
     const instead = table.nameOf(primary)
     return { change: { bucket, holders: [self, ...others] }, reason: `${instead} is gone`, instead }
+  }
+
+  /**
+   * A copy that went on by itself behind a cut and should have been merged into that of the primary, which is gone: if
+   * nobody else who is named has one, this is what there is. Should the primary come back, its copy is merged into this one.
+   */
+  #isLastCopy(bucket: number, holders: readonly NodeIndex[]): boolean {
+    const { self, byMajority } = this.#cluster
+    return !byMajority && holders.every((node) => node === self || this.isGone(bucket, node))
   }
 
   #hasUseless(bucket: number): boolean {

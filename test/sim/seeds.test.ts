@@ -76,6 +76,7 @@ const KEPT: readonly (readonly [number, RunOptions])[] = [
   [80_108, { minutes: 0.4 }],
   [110_006, { minutes: 0.5, policy: 'majority', nodes: 5 }],
   [120_010, { minutes: 0.5, policy: 'available', shortFaults: false, nodes: 2 }],
+  [120_070, { minutes: 0.3, policy: 'available', shortFaults: false, nodes: 2 }],
   [120_017, { minutes: 0.7, policy: 'auto', nodes: 4 }],
   [120_038, { minutes: 1.4, policy: 'auto', nodes: 5 }],
   [3_211_346_548, { minutes: 0.5, policy: 'majority', nodes: 5 }],
