@@ -339,8 +339,9 @@ export class Run {
 }
 
 export function runSeed(seed: number, options: RunOptions = {}): Outcome {
-  const { nodes, minutes, policy, faults } = options
-  const command = repeatCommand(seed, { nodes, minutes, policy, faults })
+  const { nodes, minutes, policy, faults, shortFaults } = options
+  const cuts = policy === 'available' && shortFaults === false ? 'long' : undefined
+  const command = repeatCommand(seed, { nodes, minutes, policy, cuts, faults })
   return conclude(seed, new Run(seed, options), command)
 }
 
@@ -349,18 +350,20 @@ export interface SimulateOptions extends SeedsOptions {
   readonly minutes: number
   readonly policy: Policy
   readonly faults: FaultClass
+  readonly shortFaults: boolean
   readonly placement: 'buckets'
 }
 
 /** Gives the exit code. */
 export function runSimulation(options: SimulateOptions): number {
-  const { nodes, minutes, policy, faults, trace, onLine } = options
+  const { nodes, minutes, policy, faults, shortFaults, trace, onLine } = options
   let outages = NO_OUTAGES
   return runSeeds(options, {
     run: (seed) => {
       const traced = trace ? { onLine } : {}
       const size = nodesOf(nodes, seed)
-      const outcome = runSeed(seed, { nodes: size, minutes, policy, faults, ...traced })
+      const given = { nodes: size, minutes, policy, faults, shortFaults, ...traced }
+      const outcome = runSeed(seed, given)
       outages = addOutages(outages, outcome.statistics.outages)
       return outcome
     },

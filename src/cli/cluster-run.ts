@@ -6,7 +6,7 @@ import { Progress } from './progress.js'
 import type { SimulateValues } from './simulate-options.js'
 
 export function runClusters(values: SimulateValues & { seed: number }, output: Output): number {
-  const { seed, seeds, nodes, minutes, policy, faults, placement, trace } = values
+  const { seed, seeds, nodes, minutes, policy, cuts, faults, placement, trace } = values
   const progress = new Progress(output, seeds)
   const common = {
     ...{ seed, seeds, nodes, minutes, faults, trace: trace === true },
@@ -17,5 +17,6 @@ export function runClusters(values: SimulateValues & { seed: number }, output: O
     onProgress: (_done: number, label: string) => progress.advance(label)
   }
   if (placement === 'ring') return simulateRing(common)
-  return runSimulation({ ...common, policy, placement })
+  const shortFaults = policy === 'available' && cuts === 'short'
+  return runSimulation({ ...common, policy, shortFaults, placement })
 }

@@ -45,6 +45,10 @@ const CLUSTER = {
   minutes: positive('how long things go wrong, in simulated time', 0.5, MINUTES_MAX),
   faults: choice('what goes wrong', 'all', FAULT_CLASSES),
   policy: choice('who may decide', 'majority', ['majority', 'available', 'auto']),
+  cuts: choice('with --policy available: long ones make both sides go on by themselves', 'short', [
+    'short',
+    'long'
+  ]),
   placement: choice('where keys belong', 'buckets', ['buckets', 'ring']),
   trace: flag('print every event')
 }
@@ -171,6 +175,9 @@ export function checkSimulate(
     if (Object.hasOwn(CLUSTER, name)) complain(`--${name}: only without --${form}`)
     else if (Object.hasOwn(RULES, name)) complain(`--${name}: only with --joins`)
     else if (Object.hasOwn(ELASTIC, name)) complain(`--${name}: only with --elastic`)
+  }
+  if (given.has('cuts') && values.policy !== 'available') {
+    complain('--cuts: only with --policy available; with the others they are as they come')
   }
   if (joins !== undefined && copies > joins.to) {
     complain(`--copies ${copies}: needs ${copies} nodes, but --joins ends at ${joins.to}`)

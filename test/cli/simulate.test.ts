@@ -284,6 +284,10 @@ describe('wrong usage ends with 2 and one line a problem', () => {
     [['--policy', 'etcd'], ['--policy etcd: must be majority, available or auto']],
     [['--placement', 'tree'], ['--placement tree: must be buckets or ring']],
     [['--faults', 'fire'], ['--faults fire: must be none, network, crash or all']],
+    [
+      ['--cuts', 'long'],
+      ['--cuts: only with --policy available; with the others they are as they come']
+    ],
     [['--seeds', '0'], ['--seeds 0: must be a whole number from 1 to 1000000']],
     ...['1', '33', '6..3', '3..33', '3..4..5', '3..x'].map((nodes): [string[], string[]] => [
       ['--nodes', nodes],

@@ -110,6 +110,7 @@ describe('many seeds', () => {
     nodes: { from: 3, to: 3 },
     minutes: 0.05,
     policy: 'available',
+    shortFaults: true,
     placement: 'buckets',
     trace: false
   } as const
