@@ -9,7 +9,7 @@ const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((name) => nodeName(name))
 
 function votersOf(policy: VoterSet['policy'], ...names: (typeof A)[]): VoterSet {
   const voters = names.map((name) => ({ name, life: 1 }))
-  return { version: 1, policy, settled: true, voters }
+  return { version: 1, policy, settled: true, strict: false, voters }
 }
 
 function ballot(round: number): Ballot {

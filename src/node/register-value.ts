@@ -24,6 +24,7 @@ export function isSame(a: RegisterValue, b: RegisterValue): boolean {
   return (
     b.kind === 'voters' &&
     a.set.settled === b.set.settled &&
+    a.set.strict === b.set.strict &&
     a.set.voters.length === b.set.voters.length &&
     a.set.voters.every(({ name, life }, i) => {
       const other = b.set.voters[i]

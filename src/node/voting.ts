@@ -74,7 +74,8 @@ export class Voting {
   /** The first node decides alone. */
   found(): void {
     const { name, life, policy } = this.#cluster.config
-    const set = { version: 1, policy, settled: true, voters: [{ name, life }] }
+    const voters = [{ name, life }]
+    const set = { version: 1, policy, settled: true, strict: false, voters }
     this.#agreement.seed(VOTERS_REGISTER, { kind: 'voters', set })
     this.learn(set, 'the first node')
   }
@@ -111,7 +112,8 @@ export class Voting {
     if (left.length === this.set.voters.length) return
     const voters = left.length > 0 ? left : [{ name: config.name, life: config.life }]
     const version = Math.max(this.#agreement.seen, this.set.version) + 1
-    this.learn({ ...this.set, version, settled: false, voters }, 'the others were struck by hand')
+    const set = { ...this.set, version, settled: false, strict: false, voters }
+    this.learn(set, 'the others were struck by hand')
   }
 
   learn(set: VoterSet, reason: string): void {
@@ -219,7 +221,8 @@ export class Voting {
     const next = plan()
     if (next === undefined) return
     const { version, policy } = this.set
-    const set = { version, policy, settled: false, voters: next.voters }
+    const { voters, strict } = next
+    const set = { version, policy, settled: false, strict, voters }
     this.#agreement.propose([
       {
         register: VOTERS_REGISTER,
@@ -333,7 +336,7 @@ export class Voting {
 
 function describe(set: VoterSet): string {
   const voters = set.voters.map(({ name, life }) => `${name}@${life}`).join(' ')
-  return `${voters} ${set.settled} ${set.policy}`
+  return `${voters} ${set.settled} ${set.strict} ${set.policy}`
 }
 
 function isEqual(a: VoterSet, b: VoterSet): boolean {

@@ -39,7 +39,7 @@ export const PARTS: Readonly<Record<string, string>> = {
   event: 'seq:varint change:u8 key:text names:text',
   mark: 'bucket:u16 epoch:varint seq:varint pending:varint seenVersion:f64 parted:f64 untold:varint missed:u8',
   name: 'place:varint ( name:text )?',
-  set: 'version:varint policy:u8 settled:u8 count:u8 ( voter:name life:f64 )*',
+  set: 'version:varint policy:u8 flags:u8 count:u8 ( voter:name life:f64 )*',
   value:
     '( kind:u8 epoch:varint primary:name count:u8 ( backup:name )* deposes:name | kind:u8 voters:set )',
   promise:

@@ -32,6 +32,7 @@ export const voters: VoterSet = {
   version: 3,
   policy: 'majority',
   settled: true,
+  strict: false,
   voters: [
     { name: a, life },
     { name: b, life }

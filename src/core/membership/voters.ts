@@ -22,7 +22,9 @@ export interface VoterSet {
   readonly policy: Policy
   /** Everything that was decided before is decided by this set too. */
   readonly settled: boolean
-  /** In the order of names; two lives of one name for a moment, of which the earlier has ended. */
+  /** With `auto`: fewer than three, which decide by majority all the same, since a third node is there to come in. */
+  readonly strict: boolean
+  /** In the order of names. */
   readonly voters: readonly Voter[]
 }
 
@@ -31,10 +33,16 @@ export const VOTERS_MAX = 9
 /** `auto` decides by majority from here on: below, the loss of one node would stop the other. */
 const AUTO_MAJORITY_MIN = 3
 
-export const NO_VOTERS: VoterSet = { version: 0, policy: 'auto', settled: true, voters: [] }
+export const NO_VOTERS: VoterSet = {
+  version: 0,
+  policy: 'auto',
+  settled: true,
+  strict: false,
+  voters: []
+}
 
 export function decidesByMajority(set: VoterSet): boolean {
-  if (set.policy === 'auto') return set.voters.length >= AUTO_MAJORITY_MIN
+  if (set.policy === 'auto') return set.strict || set.voters.length >= AUTO_MAJORITY_MIN
   return set.policy === 'majority'
 }
 
@@ -82,14 +90,15 @@ export interface Candidate {
 
 export interface NextVoters {
   readonly voters: readonly Voter[]
+  readonly strict: boolean
   readonly reason: string
 }
 
 /**
  * The next change, by one voter, or undefined. First go those that will never vote again: a former life, one that has
  * left; then those that were silent for long, as long as three that can be heard remain; then those that leave; then
- * newcomers come in. None goes whose going would leave a set that cannot decide. With `auto` two that are left decide
- * without a majority: so where three nodes stay, the third comes in first, if need be beside its own former life.
+ * newcomers come in. None goes whose going would leave a set that cannot decide. With `auto` two that are left would decide
+ * without a majority, each alone if they cannot hear each other: where a third node stays, they decide together until it is in.
  */
 export function planVoters(
   set: VoterSet,
@@ -98,17 +107,23 @@ export function planVoters(
 ): NextVoters | undefined {
   if (!set.settled) return undefined
   const staying = candidates.filter(({ state }) => state === 'alive').length
-  const mustStay =
-    set.policy === 'auto' && set.voters.length === AUTO_MAJORITY_MIN && staying >= AUTO_MAJORITY_MIN
-  const newcomer = planNewcomer(set, candidates, mustStay)
-  if (mustStay) return newcomer
+  const isStrict = set.policy === 'auto' && decidesByMajority(set) && staying >= AUTO_MAJORITY_MIN
+  const nextOf = (voters: readonly Voter[], reason: string): NextVoters => {
+    return { voters, strict: isStrict && voters.length < AUTO_MAJORITY_MIN, reason }
+  }
   const known = new Map(candidates.map((candidate) => [candidate.name, candidate]))
   const isHeard = (voter: Voter): boolean => {
     const candidate = known.get(voter.name)
     return candidate?.life === voter.life && candidate.deadMs === 0
   }
   const mayGo = (gone: Voter): boolean => {
-    const next = { ...set, voters: set.voters.filter((voter) => voter !== gone) }
+    const next = {
+      ...set,
+      ...nextOf(
+        set.voters.filter((voter) => voter !== gone),
+        ''
+      )
+    }
     const heard = next.voters.filter(isHeard).length
     return next.voters.length > 0 && heard >= (decidesByMajority(next) ? majorityOf(next) : 1)
   }
@@ -134,30 +149,25 @@ export function planVoters(
       const reason = candidate === undefined ? false : reasonOf(voter, candidate)
       if (reason === false || !mayGo(voter)) continue
       const voters = set.voters.filter((other) => other !== voter)
-      return { voters, reason: `${voter.name} ${reason}` }
+      return nextOf(voters, `${voter.name} ${reason}`)
     }
   }
-  return newcomer
+  const voters = withNewcomer(set, candidates)
+  if (voters !== undefined) return nextOf(voters.all, `${voters.newcomer.name} votes too`)
+  return set.strict && !isStrict ? nextOf(set.voters, 'no third node stays') : undefined
 }
 
-function planNewcomer(
+function withNewcomer(
   set: VoterSet,
-  candidates: readonly Candidate[],
-  besideItself: boolean
-): NextVoters | undefined {
+  candidates: readonly Candidate[]
+): { all: Voter[]; newcomer: Voter } | undefined {
   if (set.voters.length >= VOTERS_MAX) return undefined
-  const isThere = ({ name, life }: Voter): boolean =>
-    besideItself ? isVoter(set, { name, life }) : set.voters.some((voter) => voter.name === name)
-  const newcomers = candidates.filter(
-    (candidate) => candidate.state === 'alive' && candidate.deadMs === 0 && !isThere(candidate)
+  const found = candidates.find(
+    ({ name, state, deadMs }) =>
+      state === 'alive' && deadMs === 0 && !set.voters.some((voter) => voter.name === name)
   )
-  if (newcomers.length === 0) return undefined
-  const [{ name, life }] = newcomers
-  const voters = [...set.voters, { name, life }].sort(compareVoters)
-  return { voters, reason: `${name} votes too` }
-}
-
-function compareVoters(a: Voter, b: Voter): number {
-  if (a.name !== b.name) return a.name < b.name ? -1 : 1
-  return a.life - b.life
+  if (found === undefined) return undefined
+  const newcomer = { name: found.name, life: found.life }
+  const all = [...set.voters, newcomer].sort((a, b) => (a.name < b.name ? -1 : 1))
+  return { all, newcomer }
 }

@@ -9,7 +9,7 @@
  *   voters    set          votersSeen  version      votersAsk      resolve  register
  *   taken     mask count (register epoch)*
  *   ballot    round (name life, if the round is not 0)      value  0 epoch primary backups deposes | 1 set
- *   set       version policy settled count (name life)*
+ *   set       version policy flags count (name life)*         flags: 1 settled, 2 strict
  */
 import { FormatError, type ByteReader, type ByteWriter } from '../../core/bytes.js'
 import { NO_BALLOT, type Ballot } from '../../core/agreement/ballot.js'
@@ -22,6 +22,9 @@ import type { Family } from './family.js'
 
 /** The register of the voters; those below are rows. */
 export const VOTERS_REGISTER = 0xffff
+
+const SETTLED = 1
+const STRICT = 2
 
 export interface RowValue {
   readonly kind: 'row'
@@ -313,7 +316,7 @@ function readValue(register: number, r: ByteReader, names: NameReader): Register
 function writeSet(set: VoterSet, w: ByteWriter, names: NameWriter): void {
   w.varint(set.version)
   w.u8(POLICIES.indexOf(set.policy))
-  w.u8(set.settled ? 1 : 0)
+  w.u8((set.settled ? SETTLED : 0) | (set.strict ? STRICT : 0))
   w.u8(set.voters.length)
   for (const { name, life } of set.voters) {
     names.write(name)
@@ -322,9 +325,9 @@ function writeSet(set: VoterSet, w: ByteWriter, names: NameWriter): void {
 }
 
 function readSet(r: ByteReader, names: NameReader): VoterSet {
-  const [version, policy, settled] = [r.varint(), POLICIES[r.u8()], r.u8()]
+  const [version, policy, flags] = [r.varint(), POLICIES[r.u8()], r.u8()]
   if ((policy as Policy | undefined) === undefined) throw new FormatError('not a policy')
-  if (settled > 1) throw new FormatError(`not a flag: ${settled}`)
+  if (flags > (SETTLED | STRICT)) throw new FormatError(`not flags of voters: ${flags}`)
   const voters: Voter[] = []
   const count = r.u8()
   if (count > VOTERS_LISTED_MAX) throw new FormatError('too many voters')
@@ -333,7 +336,8 @@ function readSet(r: ByteReader, names: NameReader): VoterSet {
     if (name === '') throw new FormatError('a voter without a name')
     voters.push({ name, life: readLife(r) })
   }
-  return { version, policy, settled: settled === 1, voters }
+  const [settled, strict] = [(flags & SETTLED) !== 0, (flags & STRICT) !== 0]
+  return { version, policy, settled, strict, voters }
 }
 
 /** Each name once in full, then by its place; 0 is no name. */

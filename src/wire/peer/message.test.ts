@@ -79,6 +79,7 @@ const voterSet: fc.Arbitrary<VoterSet> = fc.record({
   version: count,
   policy: fc.constantFrom('auto', 'majority', 'available'),
   settled: flag,
+  strict: flag,
   voters: fc.array(fc.record({ name, life }), { maxLength: 5 })
 })
 
