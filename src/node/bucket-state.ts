@@ -6,7 +6,7 @@ import type { NodeName } from '../core/ids.js'
 import type { Bucket } from '../store/bucket.js'
 import type { OnceNotes } from './once-notes.js'
 import type { Peer } from './peers.js'
-import type { Session } from './session.js'
+import type { Processor, Session } from './session.js'
 import type { EventLog } from './watch-log.js'
 
 /** `merging`: the primary role was lost, and what is here may be newer in parts than what the new primary has. */
@@ -59,6 +59,8 @@ export class BucketState {
   /** Copies went apart after this version, where those who can be heard decide; 0: they did not. */
   partedVersion = 0
   forwarding: Forwarding | undefined
+  /** Frames that replies may still wait for although their target is in no row: its move has ended. */
+  abandoned: { readonly peer: Peer; readonly frame: number }[] = []
   /** Its primary role is being handed over. */
   handing = false
   /** It is not served while somebody's attempt to take it over is brought to its end. */
@@ -92,6 +94,31 @@ export class BucketState {
     return true
   }
 
+  /** The move has ended, one way or the other. */
+  endForwarding(): void {
+    const { forwarding } = this
+    this.forwarding = undefined
+    if (forwarding?.gating !== true) return
+    const { peer, lastFrame: frame } = forwarding
+    this.abandoned = [...this.abandoned, { peer, frame }].filter(isAwaited)
+  }
+
+  /** Whether replies may wait for writes of this bucket. */
+  get isAwaited(): boolean {
+    return !this.isSettled() || this.abandoned.some(isAwaited)
+  }
+
+  /** Whether a reply that waits for this frame of that node may wait for a write of this bucket. */
+  isBehind(peer: Processor, frame: number): boolean {
+    const place = this.backups.findIndex((backup) => backup === peer)
+    if (place >= 0 && frame <= this.lastFrames[place]) return true
+    const { forwarding } = this
+    if (forwarding?.gating === true && forwarding.peer === peer) {
+      if (frame <= forwarding.lastFrame) return true
+    }
+    return this.abandoned.some((left) => left.peer === peer && frame <= left.frame)
+  }
+
   /** Follows the row: these are the backups now. A new one has everything up to this moment. */
   setBackups(backups: readonly Peer[]): void {
     const frames = backups.map((peer) => {
@@ -102,4 +129,8 @@ export class BucketState {
     this.backups = [...backups]
     this.lastFrames = frames
   }
+}
+
+function isAwaited({ peer, frame }: { peer: Peer; frame: number }): boolean {
+  return !peer.hasProcessed(frame)
 }

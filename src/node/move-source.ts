@@ -400,7 +400,7 @@ export class MoveSource {
 
   #end(out: Outgoing): void {
     out.cursor?.close()
-    out.state.forwarding = undefined
+    out.state.endForwarding()
     out.state.handing = false
     this.#outgoing = undefined
     this.#side.changed()

@@ -337,10 +337,8 @@ export class Requests {
    * come, mean nothing any more: nobody is told that these writes happened.
    */
   deposed(state: BucketState): void {
-    const waits = (peer: Processor, frame: number): boolean => {
-      const place = state.backups.findIndex((backup) => backup === peer)
-      return place >= 0 && frame <= state.lastFrames[place] && !peer.hasProcessed(frame)
-    }
+    const waits = (peer: Processor, frame: number): boolean =>
+      state.isBehind(peer, frame) && !peer.hasProcessed(frame)
     for (const session of this.#replies.waiting) {
       const waiting = session.waitingFor(waits)
       if (waiting.length === 0) continue

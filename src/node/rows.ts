@@ -321,6 +321,7 @@ export class Rows {
       child.caughtUp = state.caughtUp
       child.backups = [...state.backups]
       child.lastFrames = [...state.lastFrames]
+      child.abandoned = [...state.abandoned]
       child.lastVersion = state.lastVersion
       child.settledVersion = state.settledVersion
       child.partedVersion = state.partedVersion
@@ -338,7 +339,7 @@ export class Rows {
     const { epoch, primary, backups } = table.row(bucket)
     outbox.event({ kind: 'row', bucket, epoch, primary, backups, reason })
     const state = buckets[bucket]
-    if (state?.role === 'primary' && primary !== config.name && !state.isSettled()) {
+    if (state?.role === 'primary' && primary !== config.name && state.isAwaited) {
       this.#handlers.deposed(state)
     }
     if (state !== undefined && this.#isParted(state, primary)) {

@@ -75,6 +75,7 @@ const KEPT: readonly (readonly [number, RunOptions])[] = [
   [61_022, { minutes: 0.4, restMs: 8000 }],
   [80_108, { minutes: 0.4 }],
   [110_006, { minutes: 0.5, policy: 'majority', nodes: 5 }],
+  [110_342, { minutes: 2.6, policy: 'majority', nodes: 5 }],
   [120_010, { minutes: 0.5, policy: 'available', shortFaults: false, nodes: 2 }],
   [120_070, { minutes: 0.3, policy: 'available', shortFaults: false, nodes: 2 }],
   [120_017, { minutes: 0.7, policy: 'auto', nodes: 4 }],
