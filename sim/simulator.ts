@@ -252,7 +252,8 @@ export class Simulation {
   #outboxOf(host: Host): Outbox {
     const { life } = host
     return {
-      send: (address, envelope) => this.network.send(host.name, address, this.#memory.copy(envelope)),
+      send: (address, envelope) =>
+        this.network.send(host.name, address, this.#memory.copy(envelope)),
       output: (session, bytes) => host.connections.get(session)?.output(bytes),
       hangUp: (session) => host.connections.get(session)?.hangUp(),
       event: (event) => {
