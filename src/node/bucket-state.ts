@@ -99,8 +99,12 @@ export class BucketState {
     const { forwarding } = this
     this.forwarding = undefined
     if (forwarding?.gating !== true) return
-    const { peer, lastFrame: frame } = forwarding
-    this.abandoned = [...this.abandoned, { peer, frame }].filter(isAwaited)
+    const { peer } = forwarding
+    const others = this.abandoned.filter((left) => left.peer !== peer)
+    // One for each node: the later frame is behind the earlier one.
+    const before = this.abandoned.find((left) => left.peer === peer)?.frame ?? 0
+    const frame = Math.max(before, forwarding.lastFrame)
+    this.abandoned = [...others, { peer, frame }].filter(isAwaited)
   }
 
   /** Whether replies may wait for writes of this bucket. */
