@@ -1,7 +1,6 @@
 /**
- * Where envelopes lie on their way. There are up to a million in a run, and memory outside the heap for each of them kept
- * the collector busy for a tenth of the time: so pieces of one size are used again. An envelope that is lost is left to the
- * collector.
+ * Where envelopes lie on their way. There are up to a million in a run, each of which would have memory of its own outside
+ * the heap: pieces of one size are used again instead. An envelope that is lost is left to the collector.
  */
 
 /** Nearly all envelopes fit; a larger one has memory of its own. */

@@ -52,7 +52,7 @@ export function readLast(folder: string, quick: boolean): Report | undefined {
 
 /**
  * An earlier run with these rows in the place of its own of the same name, or behind those of their group. A whole run
- * takes most of an hour; a row is a comparison by itself, and says when it was made.
+ * takes more than half an hour; a row is a comparison by itself, and says when it was made.
  */
 export function renewReport(before: Report, { rows, date, commit }: Report): Report {
   const renewed = [...before.rows]
