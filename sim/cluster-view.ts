@@ -51,3 +51,23 @@ export function hasAllCopies(view: ClusterView): boolean {
     })
   })
 }
+
+/**
+ * Whether some bucket has two copies that went on by themselves and are not one again. What was written to either is
+ * nowhere else: if its node ended now, nobody could even tell that something is missing.
+ */
+export function isParted({ nodes }: ClusterView): boolean {
+  const mask = nodes.reduce((most, node) => Math.max(most, node.mask), 0)
+  const primaries = new Set<number>()
+  for (const { held, mask: own } of nodes) {
+    for (const { bucket, role } of held) {
+      if (role === 'merging') return true
+      if (role !== 'primary') continue
+      for (let piece = bucket; piece <= mask; piece += own + 1) {
+        if (primaries.has(piece)) return true
+        primaries.add(piece)
+      }
+    }
+  }
+  return false
+}

@@ -11,7 +11,7 @@
 import { latin1Bytes } from '../src/core/bytes.js'
 import type { Random } from '../src/core/random.js'
 import { encodeArguments } from '../src/wire/resp/request-writer.js'
-import { hasAllCopies, type ClusterView } from './cluster-view.js'
+import { hasAllCopies, isParted, type ClusterView } from './cluster-view.js'
 import type { DrivenNode } from './driven-node.js'
 import { GOOD_LINK, type LinkQuality } from './network.js'
 import type { Simulation } from './simulator.js'
@@ -25,6 +25,8 @@ export interface FaultOptions {
   readonly rates?: Partial<Record<FaultKind, number>>
   readonly shortFaults: boolean
   readonly carefulCrashes: boolean
+  /** Both sides of a cut go on by themselves. */
+  readonly mayPart: boolean
   /** How many nodes there may be. */
   readonly nodesMin: number
   readonly nodesMax: number
@@ -333,6 +335,7 @@ export class FaultPlan {
     if (!this.#options.carefulCrashes) return true
     if (this.#restarts.size >= copies - 1) return false
     const view = simulation.view()
+    if (this.#options.mayPart && isParted(view)) return false
     return hasAllCopies(view) && this.#staysDecided(newestVoters(view.nodes))
   }
 

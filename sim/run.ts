@@ -151,6 +151,7 @@ export class Run {
       faults,
       shortFaults,
       carefulCrashes: options.carefulCrashes ?? true,
+      mayPart,
       // Where two alone decide, a word against a primary that lives parts the copies.
       accusations: policy !== 'available' || mayPart,
       // With fewer, `auto` does not decide by majority any more.

@@ -47,7 +47,8 @@ export class LossesChecker implements Checker {
     const place = this.#places.get(id) ?? { key, number: 0, removed: true, read: undefined }
     if (action.kind === 'put' && action.ttlMs === undefined)
       this.#note(id, place, action.number, false)
-    if (action.kind === 'remove') this.#note(id, place, action.number, true)
+    // One that found nothing there has deleted nothing, and says so: what the other side of a cut wrote stays.
+    if (action.kind === 'remove' && outcome.value !== 0) this.#note(id, place, action.number, true)
     if (action.kind !== 'read' || !this.#rested || !this.#places.has(id)) return
     const { value } = outcome
     place.read = typeof value === 'number' ? value : null

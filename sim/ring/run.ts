@@ -162,6 +162,7 @@ class RingRun {
       faults,
       shortFaults: false,
       carefulCrashes: true,
+      mayPart: false,
       accusations: false,
       onSilence: () => () => undefined,
       nodesMin: Math.max(NODES_MIN + 1, nodes - 1),

@@ -2,7 +2,7 @@
  * This node as a voter: the registers as it has them, what it has promised and accepted, and whom it answers. It never
  * proposes anything; that is `agreement`.
  */
-import { NO_BALLOT, type Ballot } from '../core/agreement/ballot.js'
+import { nextBallot, NO_BALLOT, type Ballot } from '../core/agreement/ballot.js'
 import { Register } from '../core/agreement/register.js'
 import type { NodeName } from '../core/ids.js'
 import { decidesByMajority, isVoter, type VoterSet } from '../core/membership/voters.js'
@@ -185,12 +185,17 @@ export class Acceptor {
     return { register, round: ballot.round, ok, highest, accepted, value: ok ? value : undefined }
   }
 
-  /** Voters can be known that no ballot has made, when others were struck by hand. */
+  /**
+   * Voters can be known that no ballot has made, when others were struck by hand; and rows, where those who can be heard
+   * decide: what the other side of a cut has decided is told, not asked about.
+   */
   #newest(register: number, accepted: RegisterValue | undefined): RegisterValue | undefined {
     const known = this.known(register)
     if (accepted === undefined || known === undefined) return accepted ?? known
-    const isOlder = register === VOTERS_REGISTER && numberOf(known) > numberOf(accepted)
-    return isOlder ? known : accepted
+    if (register !== VOTERS_REGISTER && decidesByMajority(this.voters)) return accepted
+    const ahead = numberOf(known) - numberOf(accepted)
+    // Of two rows of one epoch the one that is known was decided, and no other will be accepted here.
+    return ahead > 0 || (ahead === 0 && register !== VOTERS_REGISTER) ? known : accepted
   }
 
   /** Asked about the voters without being one: somebody wants to make it one, and it is on its way out. */
@@ -206,13 +211,20 @@ export class Acceptor {
     if (!state.mayAccept(ballot) && sabotage !== 'forget-promise') {
       return { register, round, verdict: 'ballot', number: state.promised.round }
     }
+    if (this.#knowsBetter(register, value)) {
+      return { register, round, verdict: 'ballot', number: state.promised.round }
+    }
     const has =
       state.value !== undefined &&
       numberOf(state.value) === numberOf(value) &&
       isSame(state.value, value)
     if (value.kind === 'row' && value.deposes !== '' && !has && sabotage !== 'skip-lease') {
       const wait = this.#handlers.leased(register, value.deposes)
-      if (wait > 0) return { register, round, verdict: 'leased', number: Math.ceil(wait) }
+      if (wait > 0) {
+        // Those who do accept it have promised the ballot after it, which must be outbid to end this.
+        this.noteRound(register, nextBallot(ballot).round)
+        return { register, round, verdict: 'leased', number: Math.ceil(wait) }
+      }
     }
     if (sabotage === 'forget-promise') state.promised = NO_BALLOT
     const before = state.value
@@ -224,6 +236,14 @@ export class Acceptor {
     this.noteRound(register, state.promised.round)
     if (value.kind === 'voters') this.tellSeen()
     return { register, round, verdict: 'ok', number: 0 }
+  }
+
+  /** Where those who can be heard decide: another row of that epoch, or a later one, was decided by others and told here. */
+  #knowsBetter(register: number, value: RegisterValue): boolean {
+    if (value.kind !== 'row' || decidesByMajority(this.voters)) return false
+    const known = this.known(register)
+    if (known?.kind !== 'row' || known.row.epoch < value.row.epoch) return false
+    return known.row.epoch > value.row.epoch || !isSame(known, value)
   }
 
   /** The end of a turn: whoever lost something by what was accepted here hears of it before any acknowledgement. */

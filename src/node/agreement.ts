@@ -27,6 +27,7 @@ import {
 import { Acceptor, type AcceptorHandlers } from './acceptor.js'
 import { createAttempt, type Attempt, type Wish } from './attempt.js'
 import type { Cluster } from './cluster.js'
+import { Electorate } from './electorate.js'
 import type { Peer } from './peers.js'
 import { hasAnswered, highestOf, newestOf } from './promises.js'
 import { isNamed, isSame, numberOf } from './register-value.js'
@@ -54,6 +55,7 @@ export class Agreement {
   readonly #cluster: Cluster
   readonly #handlers: AgreementHandlers
   readonly #acceptor: Acceptor
+  readonly #electorate: Electorate
   readonly #attempts = new Map<number, Attempt>()
   /** Ballots that a quorum has promised in advance, with the value to go on from. */
   readonly #granted = new Map<number, { ballot: Ballot; value: RegisterValue }>()
@@ -69,6 +71,7 @@ export class Agreement {
     this.#cluster = cluster
     this.#handlers = handlers
     this.#acceptor = new Acceptor(cluster, voters, handlers)
+    this.#electorate = new Electorate(cluster, this.#acceptor)
   }
 
   get voters(): VoterSet {
@@ -205,7 +208,8 @@ export class Agreement {
     this.#accepts = []
     // The voters apart from the rows: they are answered whatever is known of them.
     const isVoters = ({ register }: { register: number }): boolean => register === VOTERS_REGISTER
-    for (const peer of this.#voterPeers(accepts, prepares.some(isVoters))) {
+    const asked = this.#electorate.asked(this.#attempts, accepts, prepares.some(isVoters))
+    for (const peer of asked) {
       for (const asks of [prepares.filter(isVoters), prepares.filter((ask) => !isVoters(ask))]) {
         if (asks.length > 0) peers.send(peer, { kind: 'prepare', version, mask, asks }, now)
       }
@@ -306,7 +310,7 @@ export class Agreement {
     if (this.#acceptor.isVoter) {
       const answer = this.#acceptor.promise(wish.register, attempt.ballot)
       if (answer.ok) attempt.answers.set(config.name, { life: config.life, promise: answer })
-      else attempt.refusals.add(config.name)
+      else this.#outbid(attempt, config.name)
     }
     this.#count(attempt)
   }
@@ -315,7 +319,7 @@ export class Agreement {
   #count(attempt: Attempt): void {
     if (attempt.phase === 'rest') return
     const has = (voter: Voter): boolean => hasAnswered(attempt.answers, voter)
-    const isLive = (voter: Voter): boolean => this.#isLive(voter)
+    const isLive = (voter: Voter): boolean => this.#electorate.isLive(voter)
     const sets = [this.voters]
     // A set of voters counts only when both it and the one before it have accepted it; and it is only proposed
     // to those who have just answered, since a newcomer that is gone would be waited for for ever. Once others have
@@ -327,9 +331,11 @@ export class Agreement {
     const enough =
       this.#cluster.config.sabotage === 'skip-majority'
         ? attempt.answers.size > 0
-        : sets.every((set) => isQuorum(set, { has, isLive }))
+        : sets.every((set) => isQuorum(set, { has, isLive })) &&
+          this.#electorate.hasConsent(attempt)
     if (enough) {
       if (attempt.phase === 'prepare') this.#choose(attempt)
+      else if (this.#electorate.isGivenAway(wish.register, attempt.value)) this.#rest(attempt)
       else this.#decide(attempt)
       return
     }
@@ -369,7 +375,9 @@ export class Agreement {
       return
     }
     const value = own ? this.#advance(wish, current, highest) : this.#again(attempt, current)
-    this.#suggest(attempt, value)
+    if (known?.kind === 'row' && this.#electorate.isGivenAway(register, value)) {
+      this.#suggest(attempt, { ...known, row: { ...known.row, epoch: highest + 1 } })
+    } else this.#suggest(attempt, value)
   }
 
   /** The value that the wish makes of the present one. */
@@ -459,14 +467,27 @@ export class Agreement {
     attempt.retryMs = now + (ms ?? 1 + this.#drawFraction() * most)
   }
 
+  /**
+   * A voter has promised a higher ballot. The others may still be enough, but are given a beat only: one that cannot hear,
+   * or has ended, never answers, and whoever outbid this meanwhile goes on and on.
+   */
+  #outbid(attempt: Attempt, name: string): void {
+    const { now, config } = this.#cluster
+    attempt.refusals.add(name)
+    const ms = config.heartbeatMs * (1 + this.#drawFraction())
+    attempt.retryMs = Math.min(attempt.retryMs, now + ms)
+  }
+
   #refused(attempt: Attempt, name: string, answer: AcceptAnswer): void {
     attempt.refusals.add(name)
-    if (answer.verdict === 'ballot') this.#acceptor.noteRound(answer.register, answer.number)
-    else if (attempt.value?.kind === 'row') this.#nudge(attempt.value.deposes, answer.register)
+    if (answer.verdict === 'ballot') {
+      this.#acceptor.noteRound(answer.register, answer.number)
+      this.#outbid(attempt, name)
+    } else if (attempt.value?.kind === 'row') this.#nudge(attempt.value.deposes, answer.register)
     if (answer.verdict !== 'leased') return
     const hopeless = !isQuorum(this.voters, {
       has: (voter) => !attempt.refusals.has(voter.name),
-      isLive: (voter) => this.#isLive(voter)
+      isLive: (voter) => this.#electorate.isLive(voter)
     })
     if (!hopeless) return
     const { config } = this.#cluster
@@ -492,7 +513,7 @@ export class Agreement {
     if (attempt?.phase !== 'prepare' || attempt.ballot.round !== answer.round) return
     const life = peer.stream.peerLife
     if (answer.ok) attempt.answers.set(peer.name, { life, promise: answer })
-    else attempt.refusals.add(peer.name)
+    else this.#outbid(attempt, peer.name)
     this.#count(attempt)
   }
 
@@ -503,29 +524,5 @@ export class Agreement {
     if (answer.verdict === 'ok') attempt.answers.set(peer.name, { life })
     else this.#refused(attempt, peer.name, answer)
     this.#count(attempt)
-  }
-
-  #isLive(voter: Voter): boolean {
-    const { config, peers } = this.#cluster
-    if (voter.name === config.name) return voter.life === config.life
-    const peer = peers.get(voter.name)
-    return peer?.isOpen === true && peer.stream.peerLife === voter.life
-  }
-
-  /** Those to be asked: the voters, and with a new set of voters those that it names. */
-  #voterPeers(accepts: readonly AcceptAsk[], withWished: boolean): Peer[] {
-    const { peers, config } = this.#cluster
-    const sets = [this.voters]
-    for (const { value } of accepts) if (value.kind === 'voters') sets.push(value.set)
-    const wished = this.#attempts.get(VOTERS_REGISTER)?.wish.next
-    if (withWished && wished?.kind === 'voters') sets.push(wished.set)
-    const found = new Set<Peer>()
-    for (const { voters } of sets) {
-      for (const { name, life } of voters) {
-        const peer = name === config.name ? undefined : peers.get(name)
-        if (peer?.isOpen === true && peer.stream.peerLife === life) found.add(peer)
-      }
-    }
-    return [...found]
   }
 }

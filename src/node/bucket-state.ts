@@ -48,6 +48,9 @@ export class BucketState {
   /** Writes that other nodes passed on, while they may be sent again; nothing where there are none. */
   notes: OnceNotes | undefined
 
+  /** Every copy has seen the deletions up to this version, and no other is elsewhere: they may be forgotten. 0: none may. */
+  seenVersion = 0
+
   // On the primary:
   /** The in-sync backups, as in the row. */
   backups: Peer[] = []
@@ -58,6 +61,8 @@ export class BucketState {
   settledVersion = 0
   /** Copies went apart after this version, where those who can be heard decide; 0: they did not. */
   partedVersion = 0
+  /** How often marks of where the copies are were told since this node learned that. */
+  partedSyncs = 0
   forwarding: Forwarding | undefined
   /** Frames that replies may still wait for although their target is in no row: its move has ended. */
   abandoned: { readonly peer: Peer; readonly frame: number }[] = []
@@ -92,6 +97,12 @@ export class BucketState {
       return false
     this.settledVersion = this.lastVersion
     return true
+  }
+
+  /** Copies went apart after that version; 0: not, or they are one again. */
+  part(version: number): void {
+    if (version > 0 && this.partedVersion === 0) this.partedSyncs = 0
+    this.partedVersion = version
   }
 
   /** The move has ended, one way or the other. */

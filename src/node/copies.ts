@@ -2,9 +2,6 @@
  * Keeping copies equal. The primary numbers each write of a bucket and sends it, as the client's own bytes, to
  * the in-sync backups; all writes of a turn to one node are one batch, and its acknowledgement is the
  * stream's. A backup executes the same commands at the same time stamp with the same version.
- *
- * Once a second the primary tells each backup where it should be. Since that message travels behind the
- * writes, a backup that is not exactly there has lost something and asks to be struck and copied anew.
  */
 import { ByteReader, type ByteWriter, FormatError, NO_BYTES, Span, viewOf } from '../core/bytes.js'
 import { isMask } from '../core/mask.js'
@@ -12,12 +9,10 @@ import { placementHash, type PlacementHash } from '../core/hash/placement-hash.j
 import { Call } from '../commands/call.js'
 import type { Command } from '../commands/command.js'
 import { findCommand, hasArity } from '../commands/registry.js'
-import type { Bucket } from '../store/bucket.js'
 import { HybridClock } from '../store/clock.js'
 import type { Key } from '../store/key.js'
 import { TYPE_TOMBSTONE } from '../store/value-type.js'
 import type { Message } from '../wire/peer/message.js'
-import type { SyncMark } from '../wire/peer/copy.js'
 import { RequestParser } from '../wire/resp/request-parser.js'
 import { ReplyWriter } from '../wire/resp/reply-writer.js'
 import { encodeArguments } from '../wire/resp/request-writer.js'
@@ -27,13 +22,7 @@ import { Lookahead } from './lookahead.js'
 import { OnceNotes, readNote, writeNote, type Note } from './once-notes.js'
 import type { Peer } from './peers.js'
 import type { Gate } from './session.js'
-import { EventLog } from './watch-log.js'
 
-/** Expired keys and tombstones are looked for in so many records per turn. */
-const EXPIRY_BUDGET = 64
-const PURGE_BUDGET = 256
-/** A node that is back has given what it had after this. */
-const RETURN_MS = 10_000
 const EXPIRE = Uint8Array.from('oc.expire', (letter) => letter.charCodeAt(0))
 const EVICT = Uint8Array.from('oc.evict', (letter) => letter.charCodeAt(0))
 
@@ -53,9 +42,6 @@ export class Copies {
   /** The command that is being replicated. */
   readonly #raw = new Span()
   readonly #onChange: (state: BucketState, call: Call) => void
-  #expiryAt = 0
-  /** When a node that may come back was last silent. */
-  #silenceMs = -Infinity
 
   constructor(cluster: Cluster, onChange: (state: BucketState, call: Call) => void) {
     this.#cluster = cluster
@@ -195,60 +181,6 @@ export class Copies {
     reader.offset = offset
   }
 
-  /** Where every backup should be; and what has been seen by all may be forgotten. `missed`: see SyncMark. */
-  sync(now: number, missed: boolean): void {
-    const marks = new Map<Peer, SyncMark[]>()
-    const mayReturn = this.#mayReturn()
-    for (const state of this.#cluster.buckets) {
-      if (state?.role !== 'primary') continue
-      const settled = state.isSettled()
-      if (!mayReturn) state.partedVersion = 0
-      const seenVersion = state.forwarding === undefined && !mayReturn ? state.settledVersion : 0
-      if (seenVersion > 0) state.items.purge(seenVersion, PURGE_BUDGET)
-      for (const peer of state.backups) {
-        const list = marks.get(peer) ?? []
-        marks.set(peer, list)
-        const pending = settled ? 0 : Math.max(0, peer.stream.sent - peer.stream.acked)
-        const { id: bucket, epoch, seq } = state
-        const untold = state.events?.untold(seq) ?? 0
-        const parted = state.partedVersion
-        list.push({ bucket, epoch, seq, pending, seenVersion, parted, untold, missed })
-      }
-    }
-    for (const [peer, buckets] of marks)
-      this.#cluster.peers.send(peer, { kind: 'sync', buckets }, now)
-  }
-
-  synced(peer: Peer, marks: readonly SyncMark[], now: number): void {
-    for (const mark of marks) {
-      const state = this.#cluster.buckets[mark.bucket]
-      const empty = state === undefined && this.#isNamed(mark)
-      if (!empty) {
-        if (state?.role !== 'backup' || state.epoch !== mark.epoch || state.source !== peer.name)
-          continue
-      }
-      if (state !== undefined) noteTold(state, mark)
-      if (state === undefined || (state.shared === undefined && state.seq !== mark.seq)) {
-        this.#cluster.peers.send(
-          peer,
-          { kind: 'behind', bucket: mark.bucket, epoch: mark.epoch },
-          now
-        )
-      } else {
-        state.partedVersion = mark.parted
-        if (mark.seenVersion > 0) state.items.purge(mark.seenVersion, PURGE_BUDGET)
-      }
-    }
-  }
-
-  /** A node that cannot be heard may come back with older items: deletions are kept until it has. */
-  #mayReturn(): boolean {
-    const { byMajority, peers, now } = this.#cluster
-    if (byMajority) return false
-    for (const peer of peers.all()) if (peer.dead && !peer.left) this.#silenceMs = now
-    return now - this.#silenceMs < RETURN_MS
-  }
-
   /** A write of the node itself, to a bucket that it is primary of; says whether it changed something. */
   write(state: BucketState, raw: Uint8Array): boolean {
     const version = this.#cluster.clock.next(this.#cluster.now)
@@ -258,37 +190,9 @@ export class Copies {
     return true
   }
 
-  /** The row names this node, by that very epoch. */
-  #isNamed({ bucket, epoch }: SyncMark): boolean {
-    const { table, self } = this.#cluster
-    return bucket <= table.mask && table.epochOf(bucket) === epoch && table.isHolder(bucket, self)
-  }
-
-  /** Deletes what has expired, a bounded number of keys per turn, as writes like any others. */
-  expire(now: number): void {
-    const { buckets } = this.#cluster
-    const keys: Uint8Array[] = []
-    let items: Bucket | undefined
-    const take = (ref: number): void => {
-      if (items !== undefined) keys.push(items.keyBytes(ref))
-    }
-    for (let looked = 0; looked < buckets.length && looked < EXPIRY_BUDGET; looked++) {
-      this.#expiryAt = (this.#expiryAt + 1) % buckets.length
-      const state = buckets[this.#expiryAt]
-      if (state?.role !== 'primary' || state.holding || state.items.expiring === 0) continue
-      if (this.isCongested(state)) continue
-      keys.length = 0
-      items = state.items
-      items.expired(now, EXPIRY_BUDGET, take)
-      for (const key of keys) {
-        const raw = encodeArguments([EXPIRE, key])
-        const version = this.#cluster.clock.next(now)
-        if (!this.#execute(state, Span.of(raw), version)) continue
-        this.expired++
-        this.replicate(state, this.#call, raw)
-        this.#onChange(state, this.#call)
-      }
-    }
+  /** Lets a key go whose time is over, as a write like any other. */
+  expire(state: BucketState, key: Uint8Array): void {
+    if (this.write(state, encodeArguments([EXPIRE, key]))) this.expired++
   }
 
   /** Lets a key go to make room, as a write like any other. */
@@ -412,14 +316,6 @@ export class Copies {
       if (state !== undefined) state.seq = entry.seq
     }
   }
-}
-
-/** What a backup would have to tell watchers if it became the primary now. */
-function noteTold(state: BucketState, mark: SyncMark): void {
-  const told = mark.seq - mark.untold
-  state.events?.trim(told)
-  if (mark.missed && told > 0) (state.events ??= new EventLog()).noteLost(told)
-  else if (state.events?.isEmpty === true) state.events = undefined
 }
 
 /** The planted defect: a deleted key leaves nothing, so nobody knows that its deletion is not everywhere yet. */

@@ -17,6 +17,7 @@ import type { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
 import type { Copies } from './copies.js'
 import type { Peer } from './peers.js'
+import type { Gate } from './session.js'
 
 const BATCH_RECORDS = 500
 const OC_MERGE = latin1Bytes('oc.merge')
@@ -33,6 +34,15 @@ interface Merge {
   retryMs: number
 }
 
+/** All that a node has was taken in; it may drop it when every copy here has it. */
+interface Taken {
+  readonly peer: Peer
+  readonly bucket: number
+  readonly mask: number
+  readonly state: BucketState
+  readonly gates: readonly Gate[]
+}
+
 export interface MergeHandlers {
   /** Makes the bucket, which this node should have and has not, to be filled by that node. */
   startFor(giver: Peer, bucket: number): BucketState
@@ -44,6 +54,8 @@ export class Merges {
   readonly #copies: Copies
   readonly #handlers: MergeHandlers
   readonly #merges = new Map<number, Merge>()
+  /** One a giver and bucket at the most: who gives waits for the answer. */
+  #taken: Taken[] = []
   readonly #writer = new ByteWriter(16 * 1024)
   readonly #item = new Item()
   readonly #key: Key
@@ -58,7 +70,7 @@ export class Merges {
   }
 
   get busy(): boolean {
-    return this.#merges.size > 0
+    return this.#merges.size > 0 || this.#taken.length > 0
   }
 
   begin(state: BucketState): void {
@@ -85,6 +97,7 @@ export class Merges {
 
   peerGone(peer: Peer): void {
     for (const [bucket, merge] of this.#merges) if (merge.peer === peer) this.restart(bucket)
+    this.#taken = this.#taken.filter((taken) => taken.peer !== peer)
     // What it has not given it still has: the bucket goes on with what there is, and the rest is merged when it is back.
     for (const state of this.#cluster.buckets) if (state?.filling === peer) this.#filled(state)
   }
@@ -93,6 +106,7 @@ export class Merges {
   suspend(): void {
     for (const bucket of this.#merges.keys()) this.restart(bucket)
     this.#merges.clear()
+    this.#taken = []
   }
 
   /** After it: the pieces go on. */
@@ -102,6 +116,7 @@ export class Merges {
 
   tick(): void {
     for (const merge of [...this.#merges.values()]) this.#advance(merge)
+    if (this.#taken.length > 0) this.#answer()
   }
 
   onMerge(peer: Peer, message: Extract<Message, { kind: 'merge' }>): void {
@@ -110,8 +125,27 @@ export class Merges {
     const state = mask === table.mask ? this.#taker(peer, bucket) : undefined
     if (state !== undefined) this.#take(state, message.payload)
     if (last && state?.filling === peer) this.#filled(state)
-    const done = state !== undefined
-    if (last || !done) peers.send(peer, { kind: 'merged', bucket, mask, done }, now)
+    if (state === undefined) {
+      peers.send(peer, { kind: 'merged', bucket, mask, done: false }, now)
+      return
+    }
+    if (!last) return
+    const gates: Gate[] = []
+    this.#copies.gateWrite(state, gates)
+    this.#taken = this.#taken.filter((taken) => taken.peer !== peer || taken.bucket !== bucket)
+    this.#taken.push({ peer, bucket, mask, state, gates })
+    this.#answer()
+  }
+
+  /** A giver drops its copy at once, so it is told only when what it gave cannot be lost with this node alone. */
+  #answer(): void {
+    const { buckets, peers, now } = this.#cluster
+    this.#taken = this.#taken.filter(({ peer, bucket, mask, state, gates }) => {
+      const isHere = buckets[bucket] === state && state.role === 'primary'
+      if (isHere && !gates.every((gate) => gate.peer.hasProcessed(gate.frame))) return true
+      peers.send(peer, { kind: 'merged', bucket, mask, done: isHere }, now)
+      return false
+    })
   }
 
   onMerged(peer: Peer, message: Extract<Message, { kind: 'merged' }>): void {

@@ -111,7 +111,7 @@ export class MoveTarget {
     incoming.progressMs = this.#cluster.now
     incoming.states[0].caughtUp = true
     incoming.states[0].seq = seq
-    incoming.states[0].partedVersion = parted
+    incoming.states[0].part(parted)
   }
 
   onCancel(peer: Peer, id: number): void {

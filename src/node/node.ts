@@ -34,6 +34,7 @@ import { Peers, type Peer } from './peers.js'
 import { Repair } from './repair.js'
 import { Requests } from './requests.js'
 import { Rows } from './rows.js'
+import { Upkeep } from './upkeep.js'
 import { Voting } from './voting.js'
 import { Watches } from './watches.js'
 
@@ -58,6 +59,7 @@ export class Node implements Cluster {
   readonly #rows: Rows
   readonly #repair: Repair
   readonly #copies: Copies
+  readonly #upkeep: Upkeep
   readonly #watches: Watches
   readonly #requests: Requests
   readonly #moves: Moves
@@ -114,6 +116,7 @@ export class Node implements Cluster {
       this.#requests.changed(state, call)
       this.#watches.notify(state, call)
     })
+    this.#upkeep = new Upkeep(this, this.#copies)
     this.#merges = new Merges(this, this.#copies, {
       startFor: (giver, bucket) => this.#rows.startFor(giver, bucket),
       release: (state) => this.#requests.releaseHeld(state, this.#now)
@@ -238,10 +241,10 @@ export class Node implements Cluster {
       this.#merges.tick()
       this.#balancer.tick()
       this.#requests.tick(now)
-      this.#copies.expire(now)
+      this.#upkeep.tick(now)
       if (now >= this.#nextSyncMs) {
         this.#nextSyncMs = now + SYNC_MS
-        this.#copies.sync(now, this.#watches.owesGap)
+        this.#upkeep.sync(now, this.#watches.owesGap)
       }
       // What the other side of a cut has not taken in yet is here only.
       const busy = this.#moves.busy || this.#merges.busy
@@ -276,7 +279,12 @@ export class Node implements Cluster {
     const restless = this.#moves.busy || this.#merges.busy || this.#requests.waiting
     const busy = restless ? this.#now + this.config.askFastMs : Infinity
     const joined = this.joined
-      ? Math.min(this.#balancer.due, this.#nextSyncMs, this.#agreement.deadline)
+      ? Math.min(
+          this.#balancer.due,
+          this.#nextSyncMs,
+          this.#agreement.deadline,
+          this.#upkeep.deadline
+        )
       : Infinity
     const { deadline } = this.#requests
     return Math.min(this.#membership.nextBeatMs, joined, busy, this.peers.deadline, deadline)
@@ -504,7 +512,7 @@ export class Node implements Cluster {
         this.#copies.applyBatch(peer, message)
         return true
       case 'sync':
-        this.#copies.synced(peer, message.buckets, this.#now)
+        this.#upkeep.synced(peer, message.buckets, this.#now)
         return true
       case 'forward':
         this.#requests.forwarded(peer, message, this.#now)

@@ -85,7 +85,8 @@ export class Repair {
   run(): void {
     const { table, outbox } = this.#cluster
     const waiting = this.#waitingPeers()
-    if (waiting.length === 0 && this.#lost.size === 0 && !this.#holdsNothing()) return
+    const isIdle = waiting.length === 0 && this.#lost.size === 0
+    if (isIdle && !this.#holdsNothing() && !this.#waitsToMerge()) return
     const isWanted = (bucket: number): boolean => this.#plan(bucket) !== undefined
     // By reason, so that all rows of a node that is gone change in one round.
     const plans = new Map<string, { changes: RowChange[]; instead: NodeName | undefined }>()
@@ -135,7 +136,7 @@ export class Repair {
     const { self, table, buckets } = this.#cluster
     if (node === self) return buckets[bucket] === undefined
     const peer = this.#cluster.peerOf(node)
-    if (peer === undefined || peer.dead || peer.broken) return true
+    if (peer === undefined || peer.dead || peer.broken || peer.left) return true
     return this.#lost.get(table.nameOf(node))?.has(bucket) === true
   }
 
@@ -157,8 +158,9 @@ export class Repair {
       if (kept.length === holders.length) return undefined
       return { change: { bucket, holders: kept }, reason: STRUCK }
     }
-    if (!holders.includes(self)) return undefined
-    if (role === 'merging' && !this.#isLastCopy(bucket, holders)) return undefined
+    if (role === 'merging') {
+      if (!this.#isLastCopy(bucket, holders)) return undefined
+    } else if (!holders.includes(self)) return undefined
     const rank = this.#rankOf(bucket, holders)
     if (!this.#isPrimaryGone(bucket, primary, rank)) return undefined
     const others = holders.filter(
@@ -170,7 +172,8 @@ export class Repair {
 
   /**
    * A copy that went on by itself behind a cut and should have been merged into that of the primary, which is gone: if
-   * nobody else who is named has one, this is what there is. Should the primary come back, its copy is merged into this one.
+   * nobody else who is named has one, this is what there is, named or not. Should the primary come back, its copy is merged
+   * into this one.
    */
   #isLastCopy(bucket: number, holders: readonly NodeIndex[]): boolean {
     const { self, byMajority } = this.#cluster
@@ -237,6 +240,12 @@ export class Repair {
       if (table.primaryOf(bucket) === self && buckets[bucket] === undefined) return true
     }
     return false
+  }
+
+  /** A copy here is to be merged into another, whose node may have left meanwhile. */
+  #waitsToMerge(): boolean {
+    const { byMajority, buckets } = this.#cluster
+    return !byMajority && buckets.some((state) => state?.role === 'merging')
   }
 
   #waitingPeers(): Peer[] {

@@ -11,7 +11,7 @@ import type { Agreement, Decision } from './agreement.js'
 import type { Wish } from './attempt.js'
 import { BucketState, type Role } from './bucket-state.js'
 import type { ChangeOptions, Cluster, RowChange } from './cluster.js'
-import type { NodeIndex } from '../core/ids.js'
+import type { NodeIndex, NodeName } from '../core/ids.js'
 import type { Row, TableOutline } from '../core/table.js'
 import { holdersOf } from './knowledge.js'
 import type { Peer } from './peers.js'
@@ -325,6 +325,7 @@ export class Rows {
       child.lastVersion = state.lastVersion
       child.settledVersion = state.settledVersion
       child.partedVersion = state.partedVersion
+      child.partedSyncs = state.partedSyncs
       child.filling = state.filling
       buckets[items.id] = child
       children.push(child)
@@ -387,7 +388,7 @@ export class Rows {
       if (this.#fresh.delete(bucket)) this.#startEmpty(bucket)
       return
     }
-    const was = state.role
+    const { role: was, source } = state
     const epoch = table.epochOf(bucket)
     state.role = 'primary'
     state.epoch = epoch
@@ -397,7 +398,7 @@ export class Rows {
     const backups = holdersOf(table, bucket).map((node) => this.#cluster.peerOf(node))
     const before = state.backups
     state.setBackups(backups.filter((peer) => peer !== undefined))
-    this.#noteParting(state, was, before)
+    this.#noteParting(state, { was, source, before })
     this.#regain(bucket)
     if (was === 'primary') return
     state.lastVersion = clock.last
@@ -411,13 +412,24 @@ export class Rows {
     if (was === 'incoming') this.#handlers.arrived(bucket)
   }
 
-  /** A node that is left out because it cannot be heard may go on by itself: from here on copies may differ. */
-  #noteParting(state: BucketState, was: Role, before: readonly Peer[]): void {
+  /**
+   * A node that is left out because it cannot be heard may go on by itself: from here on copies may differ. A primary that
+   * changed places with its backup is not left out.
+   */
+  #noteParting(
+    state: BucketState,
+    { was, source, before }: { was: Role; source: NodeName | undefined; before: readonly Peer[] }
+  ): void {
     if (this.#handlers.byMajority()) return
     const isLeftOut = (peer: Peer): boolean => peer.dead && !state.backups.includes(peer)
-    if (was === 'primary' ? !before.some(isLeftOut) : was !== 'backup') return
+    const isApart =
+      was === 'primary'
+        ? before.some(isLeftOut)
+        : was === 'backup' && !state.backups.some(({ name }) => name === source)
+    if (!isApart) return
     const version = was === 'primary' ? state.settledVersion : state.lastVersion
-    state.partedVersion = Math.min(state.partedVersion || Infinity, Math.max(1, version))
+    const parted = Math.min(state.partedVersion || Infinity, Math.max(1, version))
+    state.part(parted)
     this.#handlers.parted()
   }
 

@@ -2,9 +2,10 @@
  * The items of a bucket that have an expiry, so that the expired ones are found without looking at
  * the others. A radix heap over ticks of 16 ms, its lists linked through the records: an item lies in
  * list 0 when its tick is at or before `base`, else in list `k + 1` where k is the highest bit in
- * which its tick differs from `base`. `base` only moves forward, to the first tick an item could
- * have; then only one list has to be dealt out again, to lower ones. Each item so steps down at most
- * once a bit, in single steps that a budget can interrupt. Sampling (as Redis does) was rejected: it finds
+ * which its tick differs from `base`. `base` only moves forward, into the lowest list that has items and
+ * no further than to the last tick that is over; then only that list has to be dealt out again, to lower
+ * ones. Each item so steps down at most once a bit, in single steps that a budget can interrupt; one that
+ * was put in when `base` was far behind steps down once to where it belongs. Sampling (as Redis does) was rejected: it finds
  * few expired items among many that are not.
  *
  * The first record of a list has `-1 - list` as its previous, so any record can leave its list without
@@ -75,7 +76,8 @@ export class ExpiryQueue {
         this.#base = nowTick
         return budget
       }
-      this.#base = start
+      const last = start + 2 ** (list - 1) - 1
+      this.#base = Math.max(start, Math.min(last, nowTick - 1))
       this.#deal(list)
     }
     return 0
