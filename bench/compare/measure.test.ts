@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { compare, spreadOf, type Side } from './measure.js'
+import { compare, spreadOf, stolenPart, type Side } from './measure.js'
+import { parseProcessorTime } from './proc.js'
 
 const FIGURE = { group: 'g', name: 'n', unit: 'op/s', better: 'more' } as const
 
@@ -46,4 +47,11 @@ test('without a peer there is a figure and no ratio', async () => {
 
 test('one round has no spread', () => {
   expect(spreadOf([1])).toBeNull()
+})
+
+test('what the host took is a part of all processors', () => {
+  const before = parseProcessorTime('cpu  10 20 30 40 0 0 0 5 7 8\ncpu0 1 1 1 1 1 1 1 1 1 1\n')
+  expect(before).toEqual({ all: 105, stolen: 5 })
+  expect(stolenPart(before, { all: 205, stolen: 7 })).toBe(0.02)
+  expect(stolenPart(before, before)).toBe(0)
 })

@@ -19,6 +19,24 @@ export function readRssBytes(pid: number): number {
   return Number(found[1]) * 1024
 }
 
+/** What all processors did so far, in ticks: altogether, and while another machine on the same host had them. */
+export interface ProcessorTime {
+  readonly all: number
+  readonly stolen: number
+}
+
+const STOLEN_FIELD = 7
+
+/** The first line of `/proc/stat`; of the ten figures the last two are parts of the first two. */
+export function parseProcessorTime(text: string): ProcessorTime {
+  const figures = text.slice(0, text.indexOf('\n')).trim().split(/ +/).slice(1, 9).map(Number)
+  return { all: sum(figures), stolen: figures[STOLEN_FIELD] ?? 0 }
+}
+
+export function readProcessorTime(): ProcessorTime {
+  return parseProcessorTime(readFileSync('/proc/stat', 'utf8'))
+}
+
 function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

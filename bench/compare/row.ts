@@ -35,6 +35,8 @@ export interface Row {
   readonly latency?: { readonly ours: Latency; readonly theirs: Latency | null }
   /** Parts of one processor: what the generator used and what the servers used. */
   readonly shares?: { readonly generator: number; readonly ours: number; readonly theirs: number }
+  /** The part of the machine's processor time that its host gave to others, in the round in which that was most. */
+  readonly stolen?: number
   /** Its place on a line of rows that differ in one size only. */
   readonly at?: Place
   readonly note?: string

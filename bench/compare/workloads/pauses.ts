@@ -55,8 +55,10 @@ function sidesOf(bench: Bench, keys: number, seen: Map<string, Latency[]>): [Sid
         const rate = { ratePerSecond: RATE_PER_SECOND, valueBytes: 64 }
         const job = { ...targetOf(server), ...shape, ...times, ...rate }
         const { latency } = await bench.generator.run(job)
-        seen.get(label)?.push(latency)
         return { value: latency.max, latency }
+      },
+      kept: ({ latency }) => {
+        if (latency !== undefined) seen.get(label)?.push(latency)
       }
     }
   }
