@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MiniCluster, type MiniNode } from '../../test/support/mini-cluster.js'
+import { nodeName } from '../core/ids.js'
+import type { Message } from '../wire/peer/message.js'
 
 const KEYS = Array.from({ length: 40 }, (_, i) => `key:${i}`)
 
@@ -83,5 +85,64 @@ describe('what one side gives the other', () => {
     cluster.balance()
     expect(cluster.differences()).toEqual([])
     for (const key of alone) expect(clients[1].call('GET', key)).toBe('alone')
+  })
+})
+
+/** Three nodes, and a key whose primary is the first of them. */
+function three(): { cluster: MiniCluster; nodes: MiniNode[]; key: string; bucket: number } {
+  const cluster = new MiniCluster({ policy: 'available' })
+  const nodes = cluster.startAll('a', 'b', 'c')
+  cluster.balance()
+  const [key] = cluster.keysOn(nodes[0], 1)
+  expect(cluster.client(nodes[0]).call('SET', key, 'before')).toBe('OK')
+  const bucket = cluster.stateOf(key, nodes[0].node)?.id ?? -1
+  return { cluster, nodes, key, bucket }
+}
+
+/** One node says something to another as if it had reason to. */
+function say(from: MiniNode, to: MiniNode, message: Message): void {
+  from.input((node, now) => {
+    const peer = node.peers.get(nodeName(to.name))
+    if (peer !== undefined) node.peers.send(peer, message, now)
+  })
+}
+
+describe('a node that is named as primary and gave its copy away', () => {
+  it('goes on with the backups that the row names', () => {
+    const { cluster, nodes, key, bucket } = three()
+    const [a, b, c] = nodes
+    const { mask } = a.node.table
+    const [backup] = a.node.table.row(bucket).backups
+    a.node.buckets[bucket] = undefined
+    a.node.store.drop(bucket)
+    const giver = backup === 'b' ? c : b
+    say(giver, a, { kind: 'merge', bucket, mask, last: true, payload: new Uint8Array(0) })
+    cluster.run(5)
+    expect(cluster.stateOf(key, a.node)?.backups.map(({ name }) => name)).toEqual([backup])
+    expect(cluster.client(a).call('SET', key, 'after')).toBe('OK')
+    cluster.balance()
+    expect(cluster.differences()).toEqual([])
+  })
+})
+
+describe('a copy that is to be merged, then not, then again', () => {
+  it('is given from its beginning', () => {
+    const { cluster, nodes, key, bucket } = three()
+    const [a, b, c] = nodes
+    const { mask } = a.node.table
+    const other = a.node.table.row(bucket).backups[0] === 'b' ? c : b
+    const { epoch } = a.node.table.row(bucket)
+    const rowOf = (primary: MiniNode, later: number): Message => {
+      const row = { epoch: epoch + later, primary: nodeName(primary.name), backups: [] }
+      return { kind: 'rows', mask, rows: [{ bucket, row }] }
+    }
+    // Whoever it would be given to does not answer.
+    say(other, a, rowOf(other, 1))
+    cluster.onPost = (from, to) => !(from === 'a' && to === other.name)
+    cluster.runUntil(() => cluster.stateOf(key, a.node)?.items.copying === true)
+    say(other, a, rowOf(a, 2))
+    say(other, a, rowOf(other, 3))
+    cluster.run(500)
+    expect(cluster.stateOf(key, a.node)?.role).toBe('merging')
   })
 })

@@ -74,6 +74,8 @@ export class Merges {
   }
 
   begin(state: BucketState): void {
+    // It may have been the primary's again in between, and nobody has looked at this since.
+    this.#merges.get(state.id)?.cursor?.close()
     this.#merges.set(state.id, {
       state,
       peer: undefined,

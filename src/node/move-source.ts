@@ -218,6 +218,8 @@ export class MoveSource {
     if (!out.cursor.done) return
     const { forwarding, seq, partedVersion: parted } = out.state
     if (forwarding !== undefined) forwarding.complete = true
+    // While the row is decided another may be told, by which this copy is to be merged: that takes a cursor of its own.
+    out.cursor.close()
     this.#handlers.catchingUp(out.state, out.peer, out.role)
     out.frame = peers.send(out.peer, { kind: 'caughtUp', move: out.id, seq, parted }, now)
     this.#enter(out, 'caught up')

@@ -395,9 +395,8 @@ export class Rows {
     state.source = undefined
     if (state.shared !== undefined) state.seq = state.shared.seq
     state.shared = undefined
-    const backups = holdersOf(table, bucket).map((node) => this.#cluster.peerOf(node))
     const before = state.backups
-    state.setBackups(backups.filter((peer) => peer !== undefined))
+    state.setBackups(this.#backupsOf(bucket))
     this.#noteParting(state, { was, source, before })
     this.#regain(bucket)
     if (was === 'primary') return
@@ -507,7 +506,16 @@ export class Rows {
   #holdAgain(bucket: number): BucketState {
     const state = this.#hold(bucket)
     state.seq = Math.floor(this.#cluster.now) * LOST_WRITES_PER_MS
+    // Whoever is named has another copy or none, finds that out by what it is sent, and is given a fresh one.
+    state.setBackups(this.#backupsOf(bucket))
     return state
+  }
+
+  /** The others whom the row names. */
+  #backupsOf(bucket: number): Peer[] {
+    const { table } = this.#cluster
+    const others = holdersOf(table, bucket).map((node) => this.#cluster.peerOf(node))
+    return others.filter((peer) => peer !== undefined)
   }
 
   #hold(bucket: number): BucketState {

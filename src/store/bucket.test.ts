@@ -253,3 +253,16 @@ describe('tombstones and samples', () => {
     store.check()
   })
 })
+
+describe('the cursor of a copy', () => {
+  it('that was closed before does not end the next one', () => {
+    const bucket = new Store({ seed: 1 }).open(0)
+    const first = bucket.openCopy()
+    first.close()
+    const second = bucket.openCopy()
+    first.close()
+    expect(bucket.copying).toBe(true)
+    second.close()
+    expect(bucket.copying).toBe(false)
+  })
+})

@@ -335,8 +335,12 @@ export class Bucket extends BucketRecords {
   /** Only one copy can be open at a time. */
   openCopy(): CopyCursor {
     assert(this.#copy === null, 'a copy of this bucket is open already')
-    this.#copy = new CopyCursor(this, () => (this.#copy = null))
-    return this.#copy
+    const cursor = new CopyCursor(this, () => {
+      // One that was closed before must not end the next one.
+      if (this.#copy === cursor) this.#copy = null
+    })
+    this.#copy = cursor
+    return cursor
   }
 
   get copying(): boolean {
