@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MiniCluster, type MiniNode } from '../../test/support/mini-cluster.js'
 import { nodeName } from '../core/ids.js'
+import { BucketState } from './bucket-state.js'
 import type { Message } from '../wire/peer/message.js'
 
 const KEYS = Array.from({ length: 40 }, (_, i) => `key:${i}`)
@@ -144,5 +145,64 @@ describe('a copy that is to be merged, then not, then again', () => {
     say(other, a, rowOf(other, 3))
     cluster.run(500)
     expect(cluster.stateOf(key, a.node)?.role).toBe('merging')
+  })
+})
+
+describe('a node that may take over what it is about to give away', () => {
+  it('keeps its copy until that is decided', () => {
+    const { cluster, nodes, key, bucket } = three()
+    const [a, b, c] = nodes
+    const { mask } = a.node.table
+    const { epoch, backups } = a.node.table.row(bucket)
+    const other = backups[0] === 'b' ? c : b
+    const row = { epoch: epoch + 1, primary: nodeName(other.name), backups: [] }
+    // Nobody votes, and whoever takes the copy answers only below.
+    cluster.onPost = (from) => from !== 'a'
+    say(other, a, { kind: 'rows', mask, rows: [{ bucket, row }] })
+    cluster.runUntil(() => cluster.stateOf(key, a.node)?.items.copying === true)
+    a.input((node) => node.changeRows([{ bucket, holders: [node.self] }], 'it takes over'))
+    expect(a.node.isDeciding(bucket)).toBe(true)
+    say(other, a, { kind: 'merged', bucket, mask, done: true })
+    cluster.run(20)
+    expect(cluster.stateOf(key, a.node)?.role).toBe('merging')
+  })
+})
+
+describe('a node that has said that it goes', () => {
+  it('takes nothing in any more', () => {
+    const { cluster, nodes, bucket } = three()
+    const [a, b] = nodes
+    a.input((node, now) => node.leave(now))
+    cluster.runUntil(() => a.eventsOf('mayGo').length > 0)
+    const { mask } = a.node.table
+    const row = { epoch: a.node.table.row(bucket).epoch + 1, primary: nodeName('a'), backups: [] }
+    say(b, a, { kind: 'rows', mask, rows: [{ bucket, row }] })
+    say(b, a, { kind: 'merge', bucket, mask, last: true, payload: new Uint8Array(0) })
+    cluster.run(20)
+    expect(a.node.table.row(bucket).primary).toBe('a')
+    expect(a.node.buckets[bucket]).toBeUndefined()
+  })
+})
+
+describe('a backup that the row names and that was never given anything', () => {
+  it('is struck and copied anew, though it has had as many writes', () => {
+    const { cluster, nodes, key, bucket } = three()
+    const [a, b, c] = nodes
+    const { mask } = a.node.table
+    const { epoch, backups } = a.node.table.row(bucket)
+    const stranger = backups[0] === 'b' ? c : b
+    const row = { epoch: epoch + 1, primary: nodeName('a'), backups: [nodeName(stranger.name)] }
+    const items = stranger.node.store.open(bucket)
+    const copy = new BucketState(items, { mask, role: 'backup', epoch: row.epoch })
+    copy.source = nodeName('a')
+    copy.seq = cluster.stateOf(key, a.node)?.seq ?? 0
+    stranger.node.buckets[bucket] = copy
+    for (const at of [a, stranger]) {
+      say(at === a ? stranger : a, at, { kind: 'rows', mask, rows: [{ bucket, row }] })
+    }
+    cluster.run(100)
+    expect(stranger.node.buckets[bucket]).not.toBe(copy)
+    cluster.balance()
+    expect(cluster.differences()).toEqual([])
   })
 })

@@ -44,8 +44,8 @@ interface Taken {
 }
 
 export interface MergeHandlers {
-  /** Makes the bucket, which this node should have and has not, to be filled by that node. */
-  startFor(giver: Peer, bucket: number): BucketState
+  /** Makes the bucket, which this node should have and has not, to be filled by that node; not where it is about to go. */
+  startFor(giver: Peer, bucket: number): BucketState | undefined
   release(state: BucketState): void
 }
 
@@ -155,7 +155,8 @@ export class Merges {
     const { bucket } = message
     const merge = this.#merges.get(bucket)
     if (merge?.peer !== peer || message.mask !== table.mask) return
-    if (!message.done || !merge.complete) {
+    // While it is decided whether this node takes over, its copy may be what it takes over with.
+    if (!message.done || !merge.complete || this.#cluster.isDeciding(bucket)) {
       this.restart(bucket)
       return
     }

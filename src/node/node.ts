@@ -118,7 +118,8 @@ export class Node implements Cluster {
     })
     this.#upkeep = new Upkeep(this, this.#copies)
     this.#merges = new Merges(this, this.#copies, {
-      startFor: (giver, bucket) => this.#rows.startFor(giver, bucket),
+      startFor: (giver, bucket) =>
+        this.#membership.left ? undefined : this.#rows.startFor(giver, bucket),
       release: (state) => this.#requests.releaseHeld(state, this.#now)
     })
     this.#requests = new Requests(this, this.#copies, this.#watches)

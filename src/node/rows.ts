@@ -65,6 +65,8 @@ export class Rows {
   readonly #orphanedSince = new Map<number, number>()
   /** Buckets that this node wants to start empty. */
   readonly #fresh = new Set<number>()
+  /** Backups whose copies are of another side, until the end of what is being followed. */
+  readonly #strangers: { readonly peer: Peer; readonly bucket: number }[] = []
 
   constructor(cluster: Cluster, agreement: Agreement, handlers: RowHandlers) {
     this.#cluster = cluster
@@ -135,6 +137,7 @@ export class Rows {
     peers.broadcast({ kind: 'rows', mask: table.mask, rows }, now)
     rows.forEach(({ bucket }, i) => this.#follow(bucket, reasons[i]))
     this.#handlers.changed()
+    this.#strikeStrangers()
   }
 
   /** The bucket is not served until it is known whose it is. */
@@ -199,6 +202,7 @@ export class Rows {
       this.#regain(bucket)
     }
     if (changed.length > 0) this.#handlers.changed()
+    this.#strikeStrangers()
   }
 
   /** Takes a row that another node told of, if it is newer and can be true. */
@@ -398,6 +402,7 @@ export class Rows {
     const before = state.backups
     state.setBackups(this.#backupsOf(bucket))
     this.#noteParting(state, { was, source, before })
+    this.#noteStrangers(state, was, before)
     this.#regain(bucket)
     if (was === 'primary') return
     state.lastVersion = clock.last
@@ -468,6 +473,22 @@ export class Rows {
     state.filling = undefined
     if (was === 'incoming') this.#handlers.arrived(bucket)
     if (was === 'primary') this.#handlers.release(state)
+  }
+
+  /**
+   * Of two rows that two sides decided everybody picks one, and it may name a backup that this primary never gave anything:
+   * its copy is the other side's, even if both have had as many writes.
+   */
+  #noteStrangers(state: BucketState, was: Role, before: readonly Peer[]): void {
+    if (this.#handlers.byMajority() || (was !== 'primary' && was !== 'merging')) return
+    for (const peer of state.backups) {
+      if (before.includes(peer) || state.forwarding?.peer === peer) continue
+      this.#strangers.push({ peer, bucket: state.id })
+    }
+  }
+
+  #strikeStrangers(): void {
+    for (const { peer, bucket } of this.#strangers.splice(0)) this.onBehind(peer, bucket)
   }
 
   /** Nobody holds it, and it is up to this node to say so. */
