@@ -15,7 +15,6 @@ import { NO_VOTERS } from '../core/membership/voters.js'
 import { HybridClock } from '../store/clock.js'
 import { Store } from '../store/store.js'
 import { VOTERS_REGISTER } from '../wire/peer/agreement.js'
-import type { Message } from '../wire/peer/message.js'
 import type { BucketRow } from '../wire/peer/knowledge.js'
 import { Agreement, type Decision } from './agreement.js'
 import { Balancer } from './balancer.js'
@@ -23,6 +22,7 @@ import type { BucketState } from './bucket-state.js'
 import type { ChangeOptions, Cluster, Evidence, RowChange } from './cluster.js'
 import type { NodeConfig } from './config.js'
 import { Copies } from './copies.js'
+import { Dispatch } from './dispatch.js'
 import type { Origin } from './door/client-state.js'
 import { inspect, type Counters, type Inspection } from './inspection.js'
 import { Knowledge } from './knowledge.js'
@@ -65,6 +65,7 @@ export class Node implements Cluster {
   readonly #moves: Moves
   readonly #merges: Merges
   readonly #balancer: Balancer
+  readonly #dispatch: Dispatch
   #knowledge: Knowledge
   #copiesWanted: number
   #now = 0
@@ -81,7 +82,7 @@ export class Node implements Cluster {
     this.#copiesWanted = config.copies
     this.#knowledge = this.#know(maskOf(config.buckets))
     this.peers = new Peers(config, outbox, {
-      message: (peer, message) => this.#onMessage(peer, message),
+      message: (peer, message) => this.#dispatch.take(peer, message),
       met: (peer) => {
         this.#membership.onMet(peer)
         this.#requests.met(peer)
@@ -146,6 +147,20 @@ export class Node implements Cluster {
     this.#membership = this.#createMembership()
     const split = (mask: number, reason: string): void => this.#rows.split(mask, reason)
     this.#balancer = new Balancer(this, { rules, moves: this.#moves, split })
+    this.#dispatch = new Dispatch(this, {
+      agreement: this.#agreement,
+      balancer: this.#balancer,
+      copies: this.#copies,
+      membership: this.#membership,
+      merges: this.#merges,
+      moves: this.#moves,
+      requests: this.#requests,
+      rows: this.#rows,
+      upkeep: this.#upkeep,
+      voting: this.#voting,
+      watches: this.#watches,
+      onRows: (peer, mask, rows) => this.#onRows(peer, mask, rows)
+    })
   }
 
   get table(): Table {
@@ -467,174 +482,5 @@ export class Node implements Cluster {
       this.#membership.spreadRoster()
     }
     this.#rows.onRows(peer, mask, rows)
-  }
-
-  #onMessage(peer: Peer, message: Message): void {
-    if (this.#onData(peer, message) || this.#onMove(peer, message)) return
-    if (!this.#onAgreement(peer, message)) this.#onControl(peer, message)
-  }
-
-  #onAgreement(peer: Peer, message: Message): boolean {
-    switch (message.kind) {
-      case 'prepare':
-      case 'promise':
-      case 'propose':
-      case 'accepted':
-        if (this.joined) this.#agreement.onMessage(peer, message)
-        return true
-      case 'voters':
-        if (this.joined) this.#voting.learn(message.set, 'told')
-        return true
-      case 'votersSeen':
-        if (this.joined) this.#voting.onSeen(peer, message.version)
-        return true
-      case 'votersAsk':
-        if (this.joined) this.peers.send(peer, { kind: 'voters', set: this.#voting.set }, this.#now)
-        return true
-      case 'resolve':
-        if (this.joined && message.register <= this.table.mask) {
-          this.#rows.resolve(message.register, `${peer.name} found it unfinished`)
-        }
-        return true
-      case 'taken':
-        if (this.joined) this.#rows.onTaken(peer, message.mask, message.rows)
-        return true
-      case 'refused':
-        this.outbox.event({ kind: 'peerError', node: peer.name, reason: message.reason })
-        return true
-      default:
-        return false
-    }
-  }
-
-  #onData(peer: Peer, message: Message): boolean {
-    switch (message.kind) {
-      case 'batch':
-        this.#copies.applyBatch(peer, message)
-        return true
-      case 'sync':
-        this.#upkeep.synced(peer, message.buckets, this.#now)
-        return true
-      case 'forward':
-        this.#requests.forwarded(peer, message, this.#now)
-        return true
-      case 'answer':
-        this.#requests.answered(message.id, message.payload, this.#now)
-        return true
-      case 'ask':
-        this.#requests.asked(peer, message.id, message.payload)
-        return true
-      case 'setting':
-        this.#requests.onSetting(message.name, message.value, message.version)
-        return true
-      case 'notes':
-        this.#requests.onNotes(peer, message)
-        return true
-      case 'unblock':
-        this.#requests.onUnblock(peer, message.lane, message.how)
-        return true
-      case 'await':
-        this.#requests.onAwait(peer, message.id, message.keys)
-        return true
-      case 'ready':
-        this.#requests.onReady(message.id)
-        return true
-      case 'invalidate':
-        this.#requests.onInvalidate(message.key, message.by)
-        return true
-      case 'keyEvent':
-        this.#requests.onKeyEvent(message.key, message.names)
-        return true
-      case 'told':
-        this.#requests.told(peer, message.id, message.payload)
-        return true
-      case 'watches':
-        this.#watches.learn(message)
-        return true
-      case 'event':
-        this.#watches.deliver(message)
-        return true
-      case 'gap':
-        this.#watches.onGap()
-        return true
-      case 'untold':
-        this.#watches.onUntold(peer, message)
-        return true
-      default:
-        return false
-    }
-  }
-
-  #onMove(peer: Peer, message: Message): boolean {
-    switch (message.kind) {
-      case 'offer':
-        this.#moves.onOffer(peer, message)
-        return true
-      case 'accept':
-        this.#moves.onAccept(peer, message.move)
-        return true
-      case 'busy':
-        this.#moves.onBusy(peer, message.move, message.reason)
-        return true
-      case 'items':
-        this.#moves.onItems(peer, message.move, message.payload)
-        return true
-      case 'caughtUp':
-        this.#moves.onCaughtUp(peer, message)
-        return true
-      case 'cancel':
-        this.#moves.onCancel(peer, message.move, message.reason)
-        return true
-      case 'ship':
-        this.#moves.onShip(peer, message)
-        return true
-      case 'merge':
-        this.#merges.onMerge(peer, message)
-        return true
-      case 'merged':
-        this.#merges.onMerged(peer, message)
-        return true
-      case 'shipEnd':
-        this.#moves.onShipEnd(message.bucket, message.done)
-        return true
-      default:
-        return false
-    }
-  }
-
-  #onControl(peer: Peer, message: Message): void {
-    switch (message.kind) {
-      case 'beat':
-        this.#membership.onBeat(peer, message)
-        return
-      case 'members':
-        this.#membership.learn(message.members)
-        return
-      case 'join':
-        this.#membership.onJoin(peer, message)
-        return
-      case 'welcome':
-        this.#membership.onWelcome(message)
-        return
-      case 'rows':
-        this.#onRows(peer, message.mask, message.rows)
-        return
-      case 'tableAsk':
-        if (!this.peers.isStalled(peer, this.#now)) this.#rows.send(peer, message)
-        return
-      case 'levelAsk': {
-        const { primaries, backups, transferring } = this.view.own
-        this.peers.send(peer, { kind: 'level', primaries, backups, transferring }, this.#now)
-        return
-      }
-      case 'level':
-        this.#balancer.onLevel(peer, message)
-        return
-      case 'promoted':
-        this.#rows.onPromoted(peer, message)
-        return
-      case 'behind':
-        this.#rows.onBehind(peer, message.bucket)
-    }
   }
 }

@@ -13,7 +13,6 @@ import type { PlacementHash } from '../core/hash/placement-hash.js'
 import type { Call } from '../commands/call.js'
 import { findCommand, hasArity, type ListedCommand } from '../commands/registry.js'
 import { RequestParser, INCOMPLETE, PROTOCOL_ERROR } from '../wire/resp/request-parser.js'
-import type { Unblocking } from '../wire/peer/door.js'
 import { ReplyLimitError } from '../wire/resp/reply-writer.js'
 import { encodeArguments } from '../wire/resp/request-writer.js'
 import type { Message } from '../wire/peer/message.js'
@@ -27,6 +26,7 @@ import type { Execution } from './door/execution.js'
 import { AGAIN, asError, isAgain } from './door/fixed-replies.js'
 import { dropMisplacedShards } from './door/pubsub-command.js'
 import { InputLid } from './door/input-lid.js'
+import { Mail } from './door/mail.js'
 import { RemoteSessions } from './door/remote-sessions.js'
 import type { DoorStatistics } from './door/statistics.js'
 import { KeyParts } from './key-parts.js'
@@ -58,6 +58,7 @@ export class Requests {
   readonly #hash: PlacementHash
   readonly #statistics: DoorStatistics
   readonly #remotes: RemoteSessions
+  readonly #mail: Mail
   readonly #lid: InputLid
   readonly #blocked: BlockedCommands
   readonly #sessions = new Map<number, Session>()
@@ -92,6 +93,7 @@ export class Requests {
     this.#statistics = this.#errands.statistics
     this.#blocked = this.#errands.blocked
     this.#remotes = new RemoteSessions(cluster)
+    this.#mail = new Mail(cluster, this.#errands, this.#remotes)
     this.#lid = new InputLid(cluster.config.maxInputBytes)
     this.#parser = this.#createParser()
     this.#lookahead = new Lookahead(cluster, {
@@ -191,8 +193,20 @@ export class Requests {
     }
   }
 
+  /** What another node says; false if it is not for the door. */
+  onMessage(peer: Peer, message: Message): boolean {
+    if (message.kind === 'forward') this.#forwarded(peer, message)
+    else if (message.kind === 'answer') this.#answered(message.id, message.payload)
+    else {
+      const awakes = this.#mail.take(peer, message)
+      if (awakes === true) this.#finishTurn()
+      return awakes !== undefined
+    }
+    return true
+  }
+
   /** Requests that another node passed on. */
-  forwarded(peer: Peer, message: Extract<Message, { kind: 'forward' }>, _now: number): void {
+  #forwarded(peer: Peer, message: Extract<Message, { kind: 'forward' }>): void {
     const { id, hops, acksAll, client, untilMs, payload } = message
     const reader = ByteReader.over(payload)
     const first = reader.varint()
@@ -218,7 +232,7 @@ export class Requests {
   }
 
   /** Answers to requests that were passed on from here. */
-  answered(id: number, payload: Uint8Array, _now: number): void {
+  #answered(id: number, payload: Uint8Array): void {
     const session = this.#errands.lanes.sessionOf(id)
     if (session === undefined) return
     this.#errands.lanes.answered(id, payload, (slot, reply) => {
@@ -229,37 +243,9 @@ export class Requests {
     this.#finishTurn()
   }
 
-  /** Another node asks something about this one. */
-  asked(peer: Peer, id: number, request: Uint8Array): void {
-    const reply = this.#errands.answer(request)
-    this.#cluster.peers.send(peer, { kind: 'told', id, payload: reply }, this.#cluster.now)
-    this.#finishTurn()
-  }
-
-  told(peer: Peer, id: number, reply: Uint8Array): void {
-    this.#errands.told(peer, id, reply)
-    this.#finishTurn()
-  }
-
   /** When a client has waited long enough, or has to be told something. */
   get deadline(): number {
     return Math.min(this.#blocked.deadline, this.#errands.maintenance.deadline)
-  }
-
-  /** A command of another node's client that waits here must not do so any longer. */
-  onUnblock(peer: Peer, lane: number, how: Unblocking): void {
-    const session = this.#remotes.get(peer, lane)
-    if (session !== undefined) this.#blocked.unblockRemote(session, how)
-    this.#finishTurn()
-  }
-
-  onAwait(peer: Peer, id: number, keys: readonly string[]): void {
-    this.#blocked.onAwait(peer, id, keys)
-  }
-
-  onReady(id: number): void {
-    this.#blocked.onReady(id)
-    this.#finishTurn()
   }
 
   /** The node itself wrote, or another for whom the copy here is a backup. */
@@ -274,31 +260,14 @@ export class Requests {
     if (this.#errands.tracking.hasPending) this.#errands.tracking.flush()
   }
 
-  onInvalidate(key: string, by: string): void {
-    this.#errands.tracking.invalidate(key, by)
-  }
-
   onClock(peer: Peer, ms: number): void {
     this.#errands.lanes.setClock(peer, ms)
-  }
-
-  /** A setting that all nodes share. */
-  onSetting(name: string, value: string, version: number): void {
-    this.#errands.shared.learn(name, value, version)
-  }
-
-  onKeyEvent(key: string, names: string): void {
-    this.#errands.notifications.onKeyEvent(key, names)
   }
 
   /** Forwarded writes that the target of a move has to know of. */
   handOn(state: BucketState, peer: Peer, role: 'primary' | 'backup'): void {
     this.#errands.repetitions.once.handOn(state, peer)
     if (role === 'primary') this.#errands.maintenance.migrating(state)
-  }
-
-  onNotes(peer: Peer, message: Extract<Message, { kind: 'notes' }>): void {
-    this.#errands.repetitions.once.onNotes(peer, message)
   }
 
   split(state: BucketState, children: readonly BucketState[]): void {
