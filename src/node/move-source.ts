@@ -301,7 +301,9 @@ export class MoveSource {
   rowChanged(bucket: number): void {
     const out = this.#outgoing
     if (out === undefined || out.bucket !== bucket || out.deciding) return
-    if (out.state.role !== 'primary') this.#cancel(out, 'the row changed', true)
+    // A backup that was struck because it lacks something looks settled from then on: nobody waits for it.
+    const isStruck = !out.ships && !out.state.backups.includes(out.peer)
+    if (out.state.role !== 'primary' || isStruck) this.#cancel(out, 'the row changed', true)
   }
 
   #start(request: MoveRequest, how: { state: BucketState; peer: Peer; ships: boolean }): Outgoing {

@@ -82,6 +82,7 @@ const KEPT: readonly (readonly [number, RunOptions])[] = [
   [120_038, { minutes: 1.4, policy: 'auto', nodes: 5 }],
   [140_023, { minutes: 2, policy: 'auto', nodes: 6 }],
   [160_045, { minutes: 0.5, policy: 'available', shortFaults: false, nodes: 3 }],
+  [170_317, { minutes: 1.3, policy: 'majority', nodes: 4 }],
   [190_020, { minutes: 1.1, policy: 'available', shortFaults: false, nodes: 2 }],
   [200_020, { minutes: 1.4, policy: 'available', shortFaults: false, nodes: 2 }],
   [200_026, { minutes: 1, policy: 'available', shortFaults: false, nodes: 4 }],
