@@ -1,8 +1,13 @@
-/** Seeds one after the other: a line each or their sum, what failed with its last events, and `N passed, M failed`. */
+/**
+ * Seeds one after the other: a line each or one for many, what failed with its last events, and `N passed, M failed`. A line
+ * for many has the digest of theirs, by which two builds can be compared that should do the same.
+ */
+import { mix } from '../src/core/table.js'
 import { EXIT_CODES, type RunStatistics, type SeedOutcome } from './outcome.js'
 
-/** More seeds than this are told of by their sum, and by those that fail. */
+/** Of more seeds than this only those that fail have a line of their own, and so many together one. */
 const LINES_PER_SEED_MAX = 20
+const SEEDS_A_LINE = 50
 
 export interface SeedsOptions {
   readonly seed: number
@@ -37,9 +42,16 @@ export function runSeeds<S extends RunStatistics>(
   runner: SeedRunner<S>
 ): number {
   let [failed, exitCode] = [0, 0]
+  let digest = 0
+  const tellTogether = (done: number): void => {
+    if (seeds <= LINES_PER_SEED_MAX || (done % SEEDS_A_LINE !== 0 && done !== seeds)) return
+    const text = digest.toString(16).padStart(8, '0')
+    onLine(`${done} of ${seeds}, ${failed} failed, digest of all ${text}`)
+  }
   for (let i = 0; i < seeds; i++) {
     const outcome = runner.run((seed + i) >>> 0)
     const { result, promise, message, command } = outcome
+    digest = mix(digest ^ parseInt(outcome.digest, 16))
     const isFailed = result !== 'passed'
     if (isFailed) failed++
     if (exitCode === 0) exitCode = EXIT_CODES[result]
@@ -47,10 +59,12 @@ export function runSeeds<S extends RunStatistics>(
     if (seeds <= LINES_PER_SEED_MAX || isFailed) {
       onLine(formatOutcome(outcome, runner.columns(outcome.statistics)))
     }
-    if (!isFailed) continue
-    if (!trace) for (const line of outcome.trace) onLine(line)
-    onLine(`${result}: ${promise}: ${message}`)
-    onLine(`repeat: ${command}`)
+    if (isFailed) {
+      if (!trace) for (const line of outcome.trace) onLine(line)
+      onLine(`${result}: ${promise}: ${message}`)
+      onLine(`repeat: ${command}`)
+    }
+    tellTogether(i + 1)
   }
   for (const line of runner.sum?.() ?? []) onLine(line)
   onLine(`${seeds - failed} passed, ${failed} failed`)
