@@ -1,7 +1,7 @@
 /** How the status of a cluster is shown to people. */
 import { nodeName } from '../core/ids.js'
 import type { Arrangement } from '../core/placement/arrangement.js'
-import type { MoveStatus, NodeStatus, Status } from '../runtime/status.js'
+import { countLost, type MoveStatus, type NodeStatus, type Status } from '../runtime/status.js'
 import { drawTable, isDrawable } from '../../sim/balance/picture.js'
 import { drawLegend, drawMap } from './status-map.js'
 import { arrangementOf, quotaOf } from './status-model.js'
@@ -170,13 +170,22 @@ function formatMoves(moves: readonly MoveStatus[], style: Style): string[] {
 }
 
 /** What is wrong, and what to do about it. */
-function formatProblems({ nodes, lost, withoutBackup }: Status, style: Style): string[] {
+function formatProblems(status: Status, style: Style): string[] {
+  const { nodes, buckets, withoutBackup } = status
   const lines: string[] = []
   const dead = nodes.filter(({ state }) => state === 'dead').map(({ name }) => name)
-  if (lost > 0) {
+  const silent = countLost(buckets)
+  const begun = status.lost - silent
+  if (silent > 0) {
     lines.push(
       paint('LOST', 'alarm', style) +
-        ` ${lost} buckets have no living copy: bring their nodes back, or forget them; they start empty after --lost-after`
+        ` ${silent} buckets have no living copy: bring their nodes back, or forget them; they start empty after --lost-after`
+    )
+  }
+  if (begun > 0) {
+    lines.push(
+      paint('LOST', 'alarm', style) +
+        ` ${begun} buckets started empty, since the nodes with all their copies are gone: what they held has to be written again`
     )
   }
   if (dead.length > 0) {

@@ -4,6 +4,7 @@ import { nodeName } from '../core/ids.js'
 import { BalanceCluster } from '../../sim/balance/cluster.js'
 import { CurrentRules } from '../core/placement/current.js'
 import type { BucketStatus, MoveStatus, NodeStatus, Status } from '../runtime/status.js'
+import { mergeStatus } from '../runtime/cluster-status.js'
 import { formatBytes, formatStatus, formatSummary } from './cluster-status.js'
 import { explainStatus, formatExplanation } from './status-explain.js'
 import { lettersOf } from './status-map.js'
@@ -129,13 +130,15 @@ describe('status as text', () => {
   it('says what is wrong and what to do', () => {
     const status = statusOf({
       nodes: [{}, { state: 'dead' }],
-      more: { lost: 2, withoutBackup: 14, balanced: false }
+      rows: (id) => (id < 2 ? { state: 'lost' } : {}),
+      more: { lost: 5, withoutBackup: 14, balanced: false }
     })
     expect(formatSummary(status)).toBe(
-      'cluster 0000002a, 16 buckets, 2 copies, balancing, 14 buckets without a backup, 2 BUCKETS LOST, dead: b'
+      'cluster 0000002a, 16 buckets, 2 copies, balancing, 14 buckets without a backup, 5 BUCKETS LOST, dead: b'
     )
     const text = formatStatus(status).join('\n')
-    expect(text).toContain('bring their nodes back')
+    expect(text).toContain('2 buckets have no living copy: bring their nodes back')
+    expect(text).toContain('3 buckets started empty')
     expect(text).toContain('opencluster forget NAME')
     expect(text).toContain('start another with --join 127.0.0.1:13600')
   })
@@ -148,6 +151,14 @@ describe('status as text', () => {
 
   it('counts bytes for people', () => {
     expect([0, 999, 2048, 3_500_000].map(formatBytes)).toEqual(['0', '999', '2.0k', '3.3M'])
+  })
+})
+
+describe('what several nodes say', () => {
+  it('counts a bucket that nobody holds once, and those that started empty where they did', () => {
+    const rows = (id: number): Partial<BucketStatus> => (id < 2 ? { state: 'lost' } : {})
+    const [a, b, c] = [5, 2, 3].map((lost) => statusOf({ rows, more: { lost } }))
+    expect(mergeStatus(a, [b, c]).lost).toBe(6)
   })
 })
 

@@ -258,13 +258,14 @@ export class Rows {
   /**
    * Buckets whose copies are all gone: after a while somebody starts them empty, and says so loudly. Whoever is named as
    * a holder and can be heard knows best whether it holds one, so it is the one to say it; only where none of them can
-   * be heard it is the first node of the roster.
+   * be heard it is the first node of the roster, by name.
    */
   adoptOrphans(): void {
     const { table, buckets, now } = this.#cluster
     const lost: RowChange[] = []
+    const isFirst = this.#isFirst()
     for (let bucket = 0; bucket <= table.mask; bucket++) {
-      if (table.epochOf(bucket) === 0 || !this.#isOrphan(bucket)) {
+      if (table.epochOf(bucket) === 0 || !this.#isOrphan(bucket, isFirst)) {
         if (this.#orphanedSince.size > 0) this.#orphanedSince.delete(bucket)
         continue
       }
@@ -277,7 +278,7 @@ export class Rows {
     }
     for (const { bucket } of lost) this.#fresh.add(bucket)
     this.change(lost, 'nobody held it any more', {
-      isWanted: (bucket) => table.epochOf(bucket) > 0 && this.#isOrphan(bucket),
+      isWanted: (bucket) => table.epochOf(bucket) > 0 && this.#isOrphan(bucket, this.#isFirst()),
       done: (bucket) => this.#fresh.delete(bucket)
     })
   }
@@ -492,13 +493,21 @@ export class Rows {
   }
 
   /** Nobody holds it, and it is up to this node to say so. */
-  #isOrphan(bucket: number): boolean {
+  #isOrphan(bucket: number, isFirst: boolean): boolean {
     const { table, view, buckets } = this.#cluster
     // Nearly always the first one says it; this is asked of every bucket at every beat.
     if (buckets[bucket] !== undefined || this.#isHeard(table.primaryOf(bucket))) return false
     const holders = holdersOf(table, bucket)
     if (holders.some((node) => this.#isHeard(node))) return false
-    return holders.includes(view.self) || view.roster.staying[0]?.node === view.self
+    return isFirst || holders.includes(view.self)
+  }
+
+  /** By name, since every table numbers the nodes in an order of its own. */
+  #isFirst(): boolean {
+    const { table, view } = this.#cluster
+    const { roster, self } = view
+    const name = table.nameOf(self)
+    return roster.isStaying(self) && roster.staying.every(({ node }) => table.nameOf(node) >= name)
   }
 
   /** Another node that lives: what it holds is for itself to say. */

@@ -1,6 +1,6 @@
 /** The status of a cluster: asked of one node, and completed by the others with what only they know. */
 import { RespConnection, withConnection } from './resp-connection.js'
-import type { BucketStatus, NodeStatus, Status } from './status.js'
+import { countLost, type BucketStatus, type NodeStatus, type Status } from './status.js'
 
 /** How long a node other than the one that was named may take. */
 const OTHERS_MS_MAX = 1000
@@ -46,7 +46,8 @@ async function fetchOther(address: string): Promise<Status | undefined> {
   }
 }
 
-function mergeStatus(status: Status, others: readonly Status[]): Status {
+/** Of the rows all know the same; which buckets started empty each counts for itself. */
+export function mergeStatus(status: Status, others: readonly Status[]): Status {
   const byNode = new Map(others.map((other) => [other.node, other]))
   const nodes = status.nodes.map((node): NodeStatus => {
     const own = byNode.get(node.name)?.nodes.find(({ name }) => name === node.name)
@@ -60,7 +61,7 @@ function mergeStatus(status: Status, others: readonly Status[]): Status {
   return {
     ...status,
     balanced: status.balanced && others.every(({ balanced }) => balanced),
-    lost: Math.max(status.lost, ...others.map(({ lost }) => lost)),
+    lost: others.reduce((sum, other) => sum + other.lost - countLost(other.buckets), status.lost),
     nodes,
     buckets,
     moves: [...status.moves, ...others.flatMap(({ moves }) => moves)]

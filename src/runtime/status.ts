@@ -73,14 +73,18 @@ export interface StatusExtras {
 
 export function describeStatus(node: Node, extras: StatusExtras): Status {
   const buckets = describeBuckets(node)
-  const count = (state: BucketStatus['state']): number =>
-    buckets.filter((bucket) => bucket.state === state).length
+  const alone = buckets.filter(({ state }) => state === 'without-backup').length
   return {
     ...describeBriefly(node, extras),
-    withoutBackup: node.view.arrangement.copies === 1 ? 0 : count('without-backup'),
-    lost: node.joined ? count('lost') + extras.lostSeen : 0,
+    withoutBackup: node.view.arrangement.copies === 1 ? 0 : alone,
+    lost: node.joined ? countLost(buckets) + extras.lostSeen : 0,
     buckets
   }
+}
+
+/** Those that nobody holds now; one that started empty is held again. */
+export function countLost(buckets: readonly BucketStatus[]): number {
+  return buckets.filter(({ state }) => state === 'lost').length
 }
 
 export function describeBuckets(node: Node): BucketStatus[] {

@@ -166,7 +166,7 @@ export class ClusterFeed {
     return {
       ...{ node, version, cluster, copies, policy },
       balanced: reports.every(({ balanced }) => balanced),
-      lost: reports.reduce((most, { lost }) => Math.max(most, lost), 0),
+      lost: reports.reduce((sum, { lost }) => sum + lost, 0),
       nodes: nodes.filter(({ state }) => state !== 'left').map((one) => this.#describeNode(one)),
       moves: reports.flatMap(({ moves }) => moves)
     }
