@@ -3,8 +3,9 @@
  * gain, seldom at rest, and at once after a move. A node that has nothing to give does not ask; its
  * heartbeats are the documents' PINGs.
  */
-import { NOBODY } from '../core/ids.js'
+import { NOBODY, type NodeIndex } from '../core/ids.js'
 import type { Action, Plan, Verdict } from '../core/placement/action.js'
+import { isDispensable } from '../core/placement/release.js'
 import type { RuleSet } from '../core/placement/rule.js'
 import { judgeOversize, judgeSplit } from '../core/placement/split.js'
 import { nextMask } from '../core/mask.js'
@@ -146,10 +147,12 @@ export class Balancer {
         this.#moves.begin({ ...action, role: 'backup', beyondShare: true, reason })
         return
       case 'release': {
-        const holders = holdersOf(table, action.bucket).filter((node) => node !== action.to)
-        if (table.primaryOf(action.bucket) !== view.self) return
+        const { bucket, to } = action
+        const isWanted = (): boolean => this.#mayRelease(bucket, to)
+        if (!isWanted()) return
+        const holders = holdersOf(table, bucket).filter((node) => node !== to)
         const done = (): void => this.wake()
-        this.#cluster.changeRows([{ bucket: action.bucket, holders }], reason, { done })
+        this.#cluster.changeRows([{ bucket, holders }], reason, { isWanted, done })
         return
       }
       case 'move': {
@@ -171,6 +174,12 @@ export class Balancer {
         })
       }
     }
+  }
+
+  /** A node that came back with nothing is named as the primary until its backup has taken over, and has no say. */
+  #mayRelease(bucket: number, node: NodeIndex): boolean {
+    const { view, buckets } = this.#cluster
+    return buckets[bucket]?.role === 'primary' && isDispensable(view, bucket, node)
   }
 
   /** The planted defect of a balancer that never rests. */

@@ -333,6 +333,17 @@ describe('a node that leaves', () => {
     expectAll(client)
     expect(a.primaries).toHaveLength(16)
   })
+
+  it('with all the others keeps what each has of the other: nobody is left to give it to', () => {
+    const cluster = new MiniCluster()
+    const nodes = cluster.startAll('a', 'b')
+    fill(cluster.client(nodes[0]))
+    for (const at of nodes) at.input((node, now) => node.leave(now))
+    cluster.run(5000)
+    for (const { node } of nodes) {
+      expect(node.inspect().rows.filter(({ backups }) => backups.length === 0)).toEqual([])
+    }
+  })
 })
 
 describe('a split', () => {

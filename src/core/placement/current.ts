@@ -11,6 +11,7 @@ import { NOBODY, type NodeIndex } from '../ids.js'
 import type { Random } from '../random.js'
 import { MAX_COPIES, mix } from '../table.js'
 import { allow, deny, formatBucket, type Action, type Plan, type Verdict } from './action.js'
+import { isDispensable } from './release.js'
 import { findStep } from './routes.js'
 import { isDenied, judge, type Rule, type RuleSet } from './rule.js'
 import { missingCopiesFirst } from './rules/missing-copies-first.js'
@@ -204,12 +205,11 @@ function findRelease(view: View, only: NodeIndex): Wish | undefined {
   if (arrangement.surplus === 0) return undefined
   for (let bucket = 0; bucket <= table.mask; bucket++) {
     if (table.primaryOf(bucket) !== self) continue
-    const staying = arrangement.countStaying(bucket)
     let surplus = leavingBackup(view, bucket)
-    if (surplus === NOBODY && staying > shares.copies)
+    if (surplus === NOBODY && table.copiesOf(bucket) > shares.copies)
       surplus = table.holderAt(bucket, shares.copies)
-    if (surplus === NOBODY || staying < shares.copies) continue
-    if (only !== NOBODY && surplus !== only) continue
+    if (surplus === NOBODY || (only !== NOBODY && surplus !== only)) continue
+    if (!isDispensable(view, bucket, surplus)) continue
     const why = `${formatBucket(bucket)} has all its copies without ${view.nameOf(surplus)}`
     return { action: { kind: 'release', bucket, to: surplus }, why, rules: [] }
   }

@@ -12,6 +12,7 @@ import { NOBODY, type NodeIndex } from '../ids.js'
 import type { Random } from '../random.js'
 import { MAX_COPIES } from '../table.js'
 import { allow, deny, formatBucket, type Action, type Plan, type Verdict } from './action.js'
+import { isDispensable } from './release.js'
 import { isDenied, judge, type Rule } from './rule.js'
 import { lacksBackup } from './rules/lacks-backup.js'
 import { oneTransfer } from './rules/one-transfer.js'
@@ -106,12 +107,8 @@ function planLeave(view: View, answer: LoadLevel): Plan {
 
 /** A backup on a leaving node is struck once the bucket has its copies without it. */
 function planRelease(view: View, answer: LoadLevel): Plan {
-  const { table, arrangement, shares } = view
   const name = view.nameOf(answer.node)
-  const bucket = findPrimary(
-    view,
-    (b) => table.isHolder(b, answer.node) && arrangement.countStaying(b) >= shares.copies
-  )
+  const bucket = findPrimary(view, (b) => isDispensable(view, b, answer.node))
   if (bucket === -1) {
     const verdict = deny('leave', `${name} is leaving and gets nothing`)
     return { action: undefined, reason: verdict.reason, verdicts: [verdict] }
