@@ -13,7 +13,7 @@ function judge(holders: string, leaving: string, node: string, staying = 'abcd')
   const members = [...new Set(staying + leaving)].map((name) => {
     return { node: indexOf(name), weight: 1, zone: '', leaving: leaving.includes(name) }
   })
-  table.replace(0, 1, [...holders].map(indexOf))
+  table.replace(0, 1, Array.from(holders, indexOf))
   const arrangement = new Arrangement(table, new Roster(members), 2)
   return isDispensable(new View({ arrangement, self: indexOf(holders[0]) }), 0, indexOf(node))
 }
