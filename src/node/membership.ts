@@ -5,7 +5,9 @@
 import type { MemberRecord, MemberState } from '../core/membership/members.js'
 import { Roster } from '../core/placement/roster.js'
 import type { Message } from '../wire/peer/message.js'
+import type { NodeName } from '../core/ids.js'
 import type { Cluster } from './cluster.js'
+import { Farewell } from './farewell.js'
 import type { Peer } from './peers.js'
 
 export interface MembershipHandlers {
@@ -24,6 +26,8 @@ export interface MembershipHandlers {
   heard(peer: Peer, beat: { readonly voters: number; readonly ms: number }): void
   beatSent(): void
   isVoter(): boolean
+  /** Whether these are enough voters to decide. */
+  isQuorum(has: (name: NodeName) => boolean): boolean
   /** Too few voters can be heard to decide anything; and those who were struck by hand are not waited for any more. */
   isStuck(): boolean
   goOn(): void
@@ -46,6 +50,7 @@ export class Membership {
   #version = 1
   #leaveWanted = false
   #copies: number
+  readonly #farewell: Farewell
   /** They asked this node before it was in itself. */
   readonly #askers = new Map<Peer, Application>()
   /** Which process of them was told why it cannot be let in. */
@@ -59,6 +64,7 @@ export class Membership {
     this.#cluster = cluster
     this.#handlers = handlers
     this.#copies = cluster.config.copies
+    this.#farewell = new Farewell(cluster)
   }
 
   get leaving(): boolean {
@@ -278,6 +284,7 @@ export class Membership {
 
   /** Nothing that this node relied on in the peer holds any more. */
   onGone(peer: Peer, how: 'died' | 'restarted'): void {
+    this.#farewell.gone(peer)
     this.spreadRoster()
     this.#handlers.gone(peer, how)
   }
@@ -300,10 +307,11 @@ export class Membership {
     return undefined
   }
 
-  /** A leaving node that holds nothing any more is gone. */
+  /** A leaving node that holds nothing any more is gone, once the others know that it leaves. */
   goIfEmpty(busy: boolean): void {
     const { table, view, outbox } = this.#cluster
     if (table.totalOf(view.self) > 0 || busy || this.#handlers.isVoter()) return
+    if (!this.#farewell.isKnown(this.#record(), (has) => this.#handlers.isQuorum(has))) return
     this.become('left')
     outbox.event({ kind: 'mayGo' })
   }

@@ -334,6 +334,21 @@ describe('a node that leaves', () => {
     expect(a.primaries).toHaveLength(16)
   })
 
+  it.each(['majority', 'available'] as const)('goes when the others know it (%s)', (policy) => {
+    const cluster = new MiniCluster({ policy })
+    const [a] = cluster.startAll('a', 'b', 'c')
+    // It holds nothing, and need not vote: it could go at once.
+    const witness = cluster.start('w', { weight: 0 })
+    cluster.runUntil(() => a.node.inspect().members.some(({ name }) => name === 'w'))
+    for (const to of ['a', 'b', 'c']) cluster.cutOneWay('w', to)
+    witness.input((node, now) => node.leave(now))
+    cluster.run(1000)
+    expect(witness.eventsOf('mayGo')).toEqual([])
+    cluster.heal()
+    cluster.runUntil(() => witness.eventsOf('mayGo').length > 0)
+    expect(a.node.inspect().members.find(({ name }) => name === 'w')?.state).not.toBe('alive')
+  })
+
   it('with all the others keeps what each has of the other: nobody is left to give it to', () => {
     const cluster = new MiniCluster()
     const nodes = cluster.startAll('a', 'b')

@@ -454,6 +454,7 @@ export class Node implements Cluster {
       },
       beatSent: () => this.#voting.beatSent(),
       isVoter: () => this.#voting.mayBeVoter,
+      isQuorum: (has) => this.#voting.isQuorum(has),
       isStuck: () => this.#voting.isStuck,
       goOn: () => this.#voting.goOn()
     })

@@ -176,6 +176,14 @@ export class Voting {
     }
   }
 
+  /** Whether these are enough voters to decide; this node itself does not have to be asked. */
+  isQuorum(has: (name: NodeName) => boolean): boolean {
+    if (!this.byMajority) return true
+    const { name: self } = this.#cluster.config
+    const { voters } = this.set
+    return voters.filter(({ name }) => name === self || has(name)).length >= majorityOf(this.set)
+  }
+
   acked(peer: Peer): void {
     const grant = this.#grants.get(peer.name)
     const counts = (this.#seen.get(peer.name) ?? 0) <= this.set.version
