@@ -390,7 +390,9 @@ export class Rows {
   #followAsPrimary(bucket: number, state: BucketState | undefined): void {
     const { table, peers, clock, now } = this.#cluster
     if (state === undefined) {
-      if (this.#fresh.delete(bucket)) this.#startEmpty(bucket)
+      // A row that names others too was decided before this node took the bucket for lost: they have what it has not.
+      const isAlone = holdersOf(table, bucket).length === 1
+      if (isAlone && this.#fresh.delete(bucket)) this.#startEmpty(bucket)
       return
     }
     const { role: was, source } = state

@@ -90,6 +90,7 @@ const KEPT: readonly (readonly [number, RunOptions])[] = [
   [210_089, { minutes: 0.2, policy: 'available', shortFaults: false, nodes: 3 }],
   [300_837, { minutes: 2.6, policy: 'majority', nodes: 4 }],
   [310_656, { minutes: 2.1, policy: 'majority', nodes: 3 }],
+  [400_131, { minutes: 2.6, policy: 'majority', nodes: 6 }],
   [3_211_346_548, { minutes: 0.5, policy: 'majority', nodes: 5 }],
   [3_211_346_605, { minutes: 0.5, policy: 'majority', nodes: 5, restMs: 8000 }],
   [1_739_890_567, { minutes: 0.5, policy: 'majority', nodes: 5 }],
