@@ -35,10 +35,10 @@ export interface MembershipHandlers {
 
 const EVENTS = { alive: 'joined', leaving: 'leaving', left: 'left' } as const
 
-/** How many of the beats go with the whole list of members, to one other node. */
 /** Up to so many other nodes each is asked for its table; of more, about as many a beat as the second says. */
 const TABLES_ASKED_ALL = 12
 const TABLES_ASKED = 3
+/** How many of the beats go with the whole list of members, to one other node. */
 const REMIND_CHANCE = 0.1
 
 type Application = Extract<Message, { kind: 'join' }>

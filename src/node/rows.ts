@@ -11,9 +11,10 @@ import type { Agreement, Decision } from './agreement.js'
 import type { Wish } from './attempt.js'
 import { BucketState, type Role } from './bucket-state.js'
 import type { ChangeOptions, Cluster, RowChange } from './cluster.js'
-import type { NodeIndex, NodeName } from '../core/ids.js'
+import type { NodeName } from '../core/ids.js'
 import type { Row, TableOutline } from '../core/table.js'
 import { holdersOf } from './knowledge.js'
+import { Orphans } from './orphans.js'
 import type { Peer } from './peers.js'
 import { isSameRow, preferRow } from './row-order.js'
 
@@ -61,10 +62,7 @@ export class Rows {
   readonly #cluster: Cluster
   readonly #agreement: Agreement
   readonly #handlers: RowHandlers
-  /** Since when nobody reachable holds a bucket. */
-  readonly #orphanedSince = new Map<number, number>()
-  /** Buckets that this node wants to start empty. */
-  readonly #fresh = new Set<number>()
+  readonly #orphans: Orphans
   /** Backups whose copies are of another side, until the end of what is being followed. */
   readonly #strangers: { readonly peer: Peer; readonly bucket: number }[] = []
 
@@ -72,6 +70,7 @@ export class Rows {
     this.#cluster = cluster
     this.#agreement = agreement
     this.#handlers = handlers
+    this.#orphans = new Orphans(cluster)
   }
 
   /** The first node of a cluster holds everything. */
@@ -255,32 +254,9 @@ export class Rows {
     this.change([{ bucket, holders }], `${peer.name} is behind`)
   }
 
-  /**
-   * Buckets whose copies are all gone: after a while somebody starts them empty, and says so loudly. Whoever is named as
-   * a holder and can be heard knows best whether it holds one, so it is the one to say it; only where none of them can
-   * be heard it is the first node of the roster, by name.
-   */
+  /** Of buckets whose copies are all gone. */
   adoptOrphans(): void {
-    const { table, buckets, now } = this.#cluster
-    const lost: RowChange[] = []
-    const isFirst = this.#isFirst()
-    for (let bucket = 0; bucket <= table.mask; bucket++) {
-      if (table.epochOf(bucket) === 0 || !this.#isOrphan(bucket, isFirst)) {
-        if (this.#orphanedSince.size > 0) this.#orphanedSince.delete(bucket)
-        continue
-      }
-      const since = this.#orphanedSince.get(bucket) ?? now
-      this.#orphanedSince.set(bucket, since)
-      if (now - since < this.#lostAfterMs(bucket)) continue
-      if (buckets[bucket] === undefined && !this.#agreement.isPending(bucket)) {
-        lost.push({ bucket, holders: [this.#cluster.self] })
-      }
-    }
-    for (const { bucket } of lost) this.#fresh.add(bucket)
-    this.change(lost, 'nobody held it any more', {
-      isWanted: (bucket) => table.epochOf(bucket) > 0 && this.#isOrphan(bucket, this.#isFirst()),
-      done: (bucket) => this.#fresh.delete(bucket)
-    })
+    this.#orphans.adopt()
   }
 
   split(mask: number, reason: string): void {
@@ -290,12 +266,11 @@ export class Rows {
     assert(nextMask(old) <= mask, 'a mask between two masks')
     this.#handlers.cancelMoves('the buckets are split')
     table.expand(mask)
-    this.#orphanedSince.clear()
     const states = buckets.filter((state) => state !== undefined)
     for (const state of states) this.#splitState(state, old)
     this.#agreement.split(old, mask)
     for (const peer of peers.all()) peer.split(old, mask)
-    this.#fresh.clear()
+    this.#orphans.clear()
     this.#handlers.splitDone(old, mask)
     outbox.event({ kind: 'split', mask, reason })
     peers.broadcast({ kind: 'rows', mask, rows: [] }, now)
@@ -390,9 +365,7 @@ export class Rows {
   #followAsPrimary(bucket: number, state: BucketState | undefined): void {
     const { table, peers, clock, now } = this.#cluster
     if (state === undefined) {
-      // A row that names others too was decided before this node took the bucket for lost: they have what it has not.
-      const isAlone = holdersOf(table, bucket).length === 1
-      if (isAlone && this.#fresh.delete(bucket)) this.#startEmpty(bucket)
+      if (this.#orphans.isAdopted(bucket)) this.#startEmpty(bucket)
       return
     }
     const { role: was, source } = state
@@ -492,46 +465,6 @@ export class Rows {
 
   #strikeStrangers(): void {
     for (const { peer, bucket } of this.#strangers.splice(0)) this.onBehind(peer, bucket)
-  }
-
-  /** Nobody holds it, and it is up to this node to say so. */
-  #isOrphan(bucket: number, isFirst: boolean): boolean {
-    const { table, view, buckets } = this.#cluster
-    // Nearly always the first one says it; this is asked of every bucket at every beat.
-    if (buckets[bucket] !== undefined || this.#isHeard(table.primaryOf(bucket))) return false
-    const holders = holdersOf(table, bucket)
-    if (holders.some((node) => this.#isHeard(node))) return false
-    return isFirst || holders.includes(view.self)
-  }
-
-  /** By name, since every table numbers the nodes in an order of its own. */
-  #isFirst(): boolean {
-    const { table, view } = this.#cluster
-    const { roster, self } = view
-    const name = table.nameOf(self)
-    return roster.isStaying(self) && roster.staying.every(({ node }) => table.nameOf(node) >= name)
-  }
-
-  /** Another node that lives: what it holds is for itself to say. */
-  #isHeard(node: NodeIndex): boolean {
-    const peer = this.#cluster.peerOf(node)
-    return peer !== undefined && peer.isOpen && !this.#hasLeft(node)
-  }
-
-  #hasLeft(node: NodeIndex): boolean {
-    const { table, members } = this.#cluster
-    return members.get(table.nameOf(node))?.state === 'left'
-  }
-
-  /**
-   * A holder that is only silent may be cut off and come back with its copy. One that was struck, and this very node,
-   * which has not got it, are not waited for.
-   */
-  #lostAfterMs(bucket: number): number {
-    const { table, view, config, byMajority } = this.#cluster
-    const holders = holdersOf(table, bucket)
-    const certain = byMajority && holders.every((it) => it === view.self || this.#hasLeft(it))
-    return certain ? Math.min(config.lostAfterMs, config.deadAfterMs) : config.lostAfterMs
   }
 
   /** With numbers of writes that never go back, although nobody here knows where they were. */
