@@ -13,6 +13,7 @@ import { ByteWriter, latin1String, Span as SpanClass } from '../core/bytes.js'
 import type { Random } from '../core/random.js'
 import type { Bucket } from '../store/bucket.js'
 import type { Key } from '../store/key.js'
+import { PackedDraft, PackedHash } from '../store/values/packed-hash.js'
 import type { ReplyWriter } from '../wire/resp/reply-writer.js'
 import { WRONG_TYPE } from './error-text.js'
 import { parseDigits, parseFiniteOrInfinite, parseInteger, parseLong } from './number-text.js'
@@ -40,6 +41,9 @@ export class Call {
   /** For a second and third argument; reused. */
   readonly first: Span = new SpanClass()
   readonly second: Span = new SpanClass()
+  /** For small hashes: one to read and one to change; reused. */
+  readonly packed = new PackedHash()
+  readonly draft = new PackedDraft()
   /** For a value made by the command itself; reused. */
   readonly scratch = new ByteWriter(64)
   #bucket: Bucket | undefined

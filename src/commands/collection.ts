@@ -22,7 +22,7 @@ export function writeValue(call: Call, ref: number, value: HeapValue, size: numb
     return
   }
   if (ref === 0) bucket.setHeap(call.key, value, version, 0)
-  else bucket.updated(ref, version)
+  else bucket.updated(call.key, ref, value, version)
   call.changed('set')
 }
 

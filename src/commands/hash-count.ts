@@ -1,9 +1,8 @@
 /** Hashes, continued: counters in fields, and fields by chance. */
 import { latin1Bytes } from '../core/bytes.js'
 import { TYPE_HASH } from '../store/value-type.js'
-import { HashValue } from '../store/values/hash-value.js'
 import { type Call, REFUSED } from './call.js'
-import { drawPlaces, isTooManyPairs, readSignedCount, writeValue } from './collection.js'
+import { drawPlaces, isTooManyPairs, readSignedCount } from './collection.js'
 import type { Command } from './command.js'
 import {
   addIntegers,
@@ -13,7 +12,7 @@ import {
   replyInteger
 } from './counter.js'
 import { COUNTER_OVERFLOW, INFINITE_RESULT, OUT_OF_RANGE, SYNTAX_ERROR } from './error-text.js'
-import { hashAt } from './hash.js'
+import { fieldText, hashAt, setField } from './hash-fields.js'
 import {
   addLongDoubles,
   formatLongDouble,
@@ -32,9 +31,7 @@ const HINCRBY = {
     if (by === undefined) return
     const ref = call.find(TYPE_HASH)
     if (ref === REFUSED) return
-    const hash = ref === 0 ? new HashValue() : hashAt(call, ref)
-    const field = call.text(2)
-    const text = hash.get(field)
+    const text = fieldText(call, ref, 2)
     const present = text === undefined ? 0 : readInteger(latin1Bytes(text), 0, text.length)
     if (present === undefined) {
       reply.error('ERR hash value is not an integer')
@@ -45,8 +42,7 @@ const HINCRBY = {
       reply.error(COUNTER_OVERFLOW)
       return
     }
-    hash.set(field, String(sum))
-    writeValue(call, ref, hash, hash.size)
+    setField(call, ref, 2, String(sum))
     replyInteger(reply, sum)
   }
 } as const satisfies Command
@@ -66,9 +62,7 @@ const HINCRBYFLOAT = {
     }
     const ref = call.find(TYPE_HASH)
     if (ref === REFUSED) return
-    const hash = ref === 0 ? new HashValue() : hashAt(call, ref)
-    const field = call.text(2)
-    const text = hash.get(field)
+    const text = fieldText(call, ref, 2)
     const present = text === undefined ? LONG_DOUBLE_ZERO : parseLongDouble(text)
     if (present === undefined) {
       reply.error('ERR hash value is not a float')
@@ -80,8 +74,7 @@ const HINCRBYFLOAT = {
       return
     }
     const written = formatLongDouble(sum)
-    hash.set(field, written)
-    writeValue(call, ref, hash, hash.size)
+    setField(call, ref, 2, written)
     reply.bulkString(written)
   }
 } as const satisfies Command

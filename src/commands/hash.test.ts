@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { OneBucket } from '../../test/conformance/one-bucket.js'
 import { RespError } from '../wire/resp/reply-value.js'
@@ -99,5 +100,85 @@ describe('hashes', () => {
       new RespError('ERR syntax error'),
       ['0', []]
     ])
+  })
+})
+
+/** Small ones are bytes in their record, large ones are on the heap; nobody can tell. */
+describe('hashes of any size', () => {
+  const field = fc.nat(80).map((n) => (n > 75 ? '' : `field${n}`))
+  const value = fc.oneof(
+    { weight: 6, arbitrary: fc.nat(5).map((n) => 'v'.repeat(n)) },
+    { weight: 3, arbitrary: fc.constantFrom(126, 127, 128, 129, 300).map((n) => 'w'.repeat(n)) },
+    { weight: 1, arbitrary: fc.constantFrom(2000, 2040, 2048, 5000).map((n) => 'x'.repeat(n)) }
+  )
+  const pairs = fc.array(fc.tuple(field, value), { minLength: 1, maxLength: 20 })
+  const step = fc.oneof(
+    { weight: 4, arbitrary: pairs.map((it) => ['HSET', ...it.flat()]) },
+    { weight: 2, arbitrary: fc.tuple(field, value).map((it) => ['HSETNX', ...it]) },
+    { weight: 2, arbitrary: fc.array(field, { minLength: 1 }).map((it) => ['HDEL', ...it]) },
+    { weight: 1, arbitrary: fc.constantFrom(['PEXPIRE', '100000'], ['PERSIST']) }
+  )
+
+  it('hold what a Map would', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const db = new OneBucket()
+        const model = new Map<string, string>()
+        let expiry = 0
+        for (const [name, ...args] of steps) {
+          const reply = db.run(name, 'h', ...args)
+          const before = model.size
+          if (name === 'HDEL') {
+            expect(reply).toBe(new Set(args.filter((it) => model.has(it))).size)
+            for (const it of args) model.delete(it)
+          } else if (name.startsWith('HSET')) {
+            for (let i = 0; i < args.length; i += 2) {
+              if (name === 'HSET' || !model.has(args[i])) model.set(args[i], args[i + 1])
+            }
+            expect(reply).toBe(model.size - before)
+          } else if (model.size > 0) expiry = name === 'PEXPIRE' ? 100000 : 0
+          if (model.size === 0) expiry = 0
+          expect(db.run('HLEN', 'h')).toBe(model.size)
+          expect(db.run('PTTL', 'h')).toBe(model.size === 0 ? -2 : expiry === 0 ? -1 : expiry)
+        }
+        const all = db.run('HGETALL', 'h') as string[]
+        expect(new Map(all.flatMap((it, i) => (i % 2 === 0 ? [[it, all[i + 1]]] : [])))).toEqual(
+          model
+        )
+        expect(db.run('HKEYS', 'h')).toEqual(all.filter((_, i) => i % 2 === 0))
+        expect(db.run('HVALS', 'h')).toEqual(all.filter((_, i) => i % 2 === 1))
+        for (const it of ['', 'field1', 'field2', 'nothing', ...model.keys()]) {
+          const held = model.get(it)
+          expect(db.run('HGET', 'h', it)).toBe(held ?? null)
+          expect(db.run('HSTRLEN', 'h', it)).toBe(held?.length ?? 0)
+          expect(db.run('HEXISTS', 'h', it)).toBe(held === undefined ? 0 : 1)
+        }
+        db.check()
+      }),
+      { numRuns: 150 }
+    )
+  })
+
+  it('are small until they have too many fields or bytes', () => {
+    const db = new OneBucket()
+    const isPacked = (): boolean => {
+      const { bucket } = db
+      let packed = false
+      bucket.scan(0, 10, 0, (ref) => (packed = bucket.isPacked(ref)))
+      return packed
+    }
+    for (let i = 0; i < 64; i++) db.run('HSET', 'h', `f${i}`, 'v')
+    expect(isPacked()).toBe(true)
+    db.run('HSET', 'h', 'one more', 'v')
+    expect(isPacked()).toBe(false)
+    db.run('HDEL', 'h', 'one more', 'f1')
+    expect(isPacked()).toBe(false)
+    db.run('DEL', 'h')
+    db.run('HSET', 'h', 'f', 'v'.repeat(2000))
+    expect(isPacked()).toBe(true)
+    db.run('HSET', 'h', 'g', 'v'.repeat(100))
+    expect(isPacked()).toBe(false)
+    expect(db.run('HSTRLEN', 'h', 'f')).toBe(2000)
+    db.check()
   })
 })

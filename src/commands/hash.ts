@@ -1,39 +1,27 @@
 /** Hashes: fields with values under one key. Counting in fields and choosing by chance are in hash-count.ts. */
-import { assert } from '../core/assert.js'
 import { TYPE_HASH } from '../store/value-type.js'
-import { HashValue } from '../store/values/hash-value.js'
 import { type Call, REFUSED } from './call.js'
-import { writeValue } from './collection.js'
 import type { Command } from './command.js'
 import { wrongArity } from './error-text.js'
+import {
+  countFields,
+  deleteFields,
+  fieldValueLength,
+  hashAt,
+  replyAllFields,
+  replyFieldValue,
+  setFields
+} from './hash-fields.js'
 import { isWanted, readCursor, readScanOptions, replyScan } from './scan.js'
 
-export function hashAt(call: Call, ref: number): HashValue {
-  const value = call.bucket.heapValue(ref)
-  assert(value instanceof HashValue, 'a record of type hash holds something else')
-  return value
-}
-
-function replyField(call: Call, text: string | undefined): void {
-  if (text === undefined) call.reply.nil()
-  else call.reply.bulkString(text)
-}
-
 /** How many fields were new; undefined means that the error is written. */
-function setFields(call: Call, command: string): number | undefined {
+function setPairs(call: Call, command: string): number | undefined {
   if (call.count % 2 !== 0) {
     call.reply.error(wrongArity(command))
     return undefined
   }
   const ref = call.find(TYPE_HASH)
-  if (ref === REFUSED) return undefined
-  const hash = ref === 0 ? new HashValue() : hashAt(call, ref)
-  let added = 0
-  for (let place = 2; place < call.count; place += 2) {
-    if (hash.set(call.text(place), call.text(place + 1))) added++
-  }
-  writeValue(call, ref, hash, hash.size)
-  return added
+  return ref === REFUSED ? undefined : setFields(call, ref)
 }
 
 const HSET = {
@@ -42,7 +30,7 @@ const HSET = {
   flags: ['write', 'memory', 'fast'],
   key: 1,
   execute(call) {
-    const added = setFields(call, 'hset')
+    const added = setPairs(call, 'hset')
     if (added !== undefined) call.reply.integer(added)
   }
 } as const satisfies Command
@@ -53,7 +41,7 @@ const HMSET = {
   flags: ['write', 'memory', 'fast'],
   key: 1,
   execute(call) {
-    if (setFields(call, 'hmset') !== undefined) call.reply.ok()
+    if (setPairs(call, 'hmset') !== undefined) call.reply.ok()
   }
 } as const satisfies Command
 
@@ -65,15 +53,8 @@ const HSETNX = {
   execute(call) {
     const ref = call.find(TYPE_HASH)
     if (ref === REFUSED) return
-    const hash = ref === 0 ? new HashValue() : hashAt(call, ref)
-    const field = call.text(2)
-    if (hash.has(field)) {
-      call.reply.integer(0)
-      return
-    }
-    hash.set(field, call.text(3))
-    writeValue(call, ref, hash, hash.size)
-    call.reply.integer(1)
+    const isNew = fieldValueLength(call, ref, 2) < 0
+    call.reply.integer(isNew ? setFields(call, ref) : 0)
   }
 } as const satisfies Command
 
@@ -84,8 +65,7 @@ const HGET = {
   key: 1,
   execute(call) {
     const ref = call.find(TYPE_HASH)
-    if (ref === REFUSED) return
-    replyField(call, ref === 0 ? undefined : hashAt(call, ref).get(call.text(2)))
+    if (ref !== REFUSED) replyFieldValue(call, ref, 2)
   }
 } as const satisfies Command
 
@@ -98,9 +78,7 @@ const HMGET = {
     const ref = call.find(TYPE_HASH)
     if (ref === REFUSED) return
     call.reply.array(call.count - 2)
-    for (let place = 2; place < call.count; place++) {
-      replyField(call, ref === 0 ? undefined : hashAt(call, ref).get(call.text(place)))
-    }
+    for (let place = 2; place < call.count; place++) replyFieldValue(call, ref, place)
   }
 } as const satisfies Command
 
@@ -111,16 +89,7 @@ const HDEL = {
   key: 1,
   execute(call) {
     const ref = call.find(TYPE_HASH)
-    if (ref === REFUSED) return
-    let removed = 0
-    if (ref !== 0) {
-      const hash = hashAt(call, ref)
-      for (let place = 2; place < call.count; place++) {
-        if (hash.delete(call.text(place))) removed++
-      }
-      if (removed > 0) writeValue(call, ref, hash, hash.size)
-    }
-    call.reply.integer(removed)
+    if (ref !== REFUSED) call.reply.integer(deleteFields(call, ref))
   }
 } as const satisfies Command
 
@@ -131,7 +100,7 @@ const HLEN = {
   key: 1,
   execute(call) {
     const ref = call.find(TYPE_HASH)
-    if (ref !== REFUSED) call.reply.integer(ref === 0 ? 0 : hashAt(call, ref).size)
+    if (ref !== REFUSED) call.reply.integer(countFields(call, ref))
   }
 } as const satisfies Command
 
@@ -142,9 +111,7 @@ const HSTRLEN = {
   key: 1,
   execute(call) {
     const ref = call.find(TYPE_HASH)
-    if (ref === REFUSED) return
-    const text = ref === 0 ? undefined : hashAt(call, ref).get(call.text(2))
-    call.reply.integer(text === undefined ? 0 : text.length)
+    if (ref !== REFUSED) call.reply.integer(Math.max(0, fieldValueLength(call, ref, 2)))
   }
 } as const satisfies Command
 
@@ -155,8 +122,7 @@ const HEXISTS = {
   key: 1,
   execute(call) {
     const ref = call.find(TYPE_HASH)
-    if (ref === REFUSED) return
-    call.reply.integer(ref !== 0 && hashAt(call, ref).has(call.text(2)) ? 1 : 0)
+    if (ref !== REFUSED) call.reply.integer(fieldValueLength(call, ref, 2) < 0 ? 0 : 1)
   }
 } as const satisfies Command
 
@@ -168,10 +134,8 @@ const HKEYS = {
   execute(call) {
     const ref = call.find(TYPE_HASH)
     if (ref === REFUSED) return
-    const hash = ref === 0 ? undefined : hashAt(call, ref)
-    const size = hash?.size ?? 0
-    call.reply.array(size)
-    for (let i = 0; i < size; i++) replyField(call, hash?.fieldAt(i))
+    call.reply.array(countFields(call, ref))
+    replyAllFields(call, ref, true, false)
   }
 } as const satisfies Command
 
@@ -183,10 +147,8 @@ const HVALS = {
   execute(call) {
     const ref = call.find(TYPE_HASH)
     if (ref === REFUSED) return
-    const hash = ref === 0 ? undefined : hashAt(call, ref)
-    const size = hash?.size ?? 0
-    call.reply.array(size)
-    for (let i = 0; i < size; i++) replyField(call, hash?.valueAt(i))
+    call.reply.array(countFields(call, ref))
+    replyAllFields(call, ref, false, true)
   }
 } as const satisfies Command
 
@@ -198,13 +160,8 @@ const HGETALL = {
   execute(call) {
     const ref = call.find(TYPE_HASH)
     if (ref === REFUSED) return
-    const hash = ref === 0 ? undefined : hashAt(call, ref)
-    const size = hash?.size ?? 0
-    call.reply.map(size)
-    for (let i = 0; i < size; i++) {
-      replyField(call, hash?.fieldAt(i))
-      replyField(call, hash?.valueAt(i))
-    }
+    call.reply.map(countFields(call, ref))
+    replyAllFields(call, ref, true, true)
   }
 } as const satisfies Command
 

@@ -3,11 +3,11 @@
  * sums over all buckets.
  */
 import { assert } from '../core/assert.js'
-import { ByteWriter } from '../core/bytes.js'
+import { ByteReader, ByteWriter, Span } from '../core/bytes.js'
 import type { KeyHasher } from './key.js'
 import { KEY_BYTES_MAX, Records, VALUE_BYTES_MAX } from './records.js'
 import { StoreLimitError } from './slab.js'
-import type { DecodeValue, HeapValue } from './value-type.js'
+import { type DecodeValue, type HeapValue, heapKindOf } from './value-type.js'
 
 export interface ArenaOptions {
   readonly hasher: KeyHasher
@@ -23,6 +23,8 @@ export class Arena {
   readonly maxValueBytes: number
   /** For encodings that are compared or hashed and then forgotten. */
   readonly scratch = new ByteWriter(256)
+  /** Where a value lies that is read or written; reused. */
+  readonly span = new Span()
 
   items = 0
   expiring = 0
@@ -59,7 +61,12 @@ export class Arena {
     return slot
   }
 
+  /** A packed value is decoded: changes of it must be stored. */
   heapValue(ref: number): HeapValue {
+    if (this.records.isPacked(ref)) {
+      const kind = heapKindOf(this.records.typeOf(ref))
+      return this.decode(kind, ByteReader.overSpan(this.records.pointValue(ref, this.span)))
+    }
     const value = this.#heapValues[this.records.heapSlot(ref)]
     assert(value !== undefined, 'a record names a heap value that is not there')
     return value

@@ -14,7 +14,7 @@ import { KeyIndex } from './key-index.js'
 import { unitsFor } from './records.js'
 import { isOwnChunk, UNIT_BYTES } from './slab.js'
 import { TombstoneQueue } from './tombstone-queue.js'
-import { TYPE_STRING, TYPE_TOMBSTONE } from './value-type.js'
+import { TYPE_TOMBSTONE } from './value-type.js'
 
 export class BucketRecords {
   /** Live items, also those that have expired but are not deleted yet. */
@@ -48,7 +48,7 @@ export class BucketRecords {
       return created
     }
     const records = this.arena.records
-    if (records.typeOf(ref) === TYPE_STRING && !records.isLinked(ref)) {
+    if (!records.isLinked(ref) && !records.isHeap(ref)) {
       return records.unitsOf(ref) === units ? ref : this.fit(ref, units, false)
     }
     const fresh = records.unitsOf(ref) < units ? this.#copyOf(ref, units, 0, false) : ref
@@ -122,6 +122,7 @@ export class BucketRecords {
     const fresh = records.allocate(units, beyondLimit)
     const keyLength = records.keyLength(ref)
     records.setTypeAndLength(fresh, records.typeOf(ref), valueLength)
+    if (records.isPacked(ref)) records.setPacked(fresh, true)
     records.setVersion(fresh, records.versionOf(ref))
     records.setKeyWord(fresh, keyLength, records.placementHash(ref))
     copyBytes(

@@ -13,13 +13,20 @@ import { ByteReader, type ByteWriter, copyBytes, type Span } from '../core/bytes
 import type { Arena } from './arena.js'
 import { BucketRecords } from './bucket-records.js'
 import { CopyCursor } from './copy-cursor.js'
-import { compareToItem, Digest, encodeItem, heapKind, type Item } from './item.js'
+import { compareToItem, Digest, encodeItem, type Item } from './item.js'
 import type { Key } from './key.js'
 import { KeyIndex, positionOf, POSITIONS } from './key-index.js'
 import { HEAP_VALUE_BYTES, unitsFor } from './records.js'
 import { UNIT_BYTES } from './slab.js'
 import { TombstoneQueue } from './tombstone-queue.js'
-import { type HeapValue, TYPE_STRING, TYPE_TOMBSTONE, typeOfKind } from './value-type.js'
+import {
+  type HeapKind,
+  heapKindOf,
+  type HeapValue,
+  TYPE_STRING,
+  TYPE_TOMBSTONE,
+  typeOfKind
+} from './value-type.js'
 
 const SLACK_UNITS = 65536
 const ZERO = 0x30
@@ -75,9 +82,24 @@ export class Bucket extends BucketRecords {
   setString(key: Key, value: Span, version: number, expiry: number): number {
     const length = value.length
     this.arena.checkValueLength(length)
-    const records = this.arena.records
     const ref = this.makeRoom(key, this.findAny(key), length, expiry)
-    records.setTypeAndLength(ref, TYPE_STRING, length)
+    this.#fill(ref, TYPE_STRING, value, version)
+    if (expiry > 0) this.linkExpiry(ref, expiry)
+    return ref
+  }
+
+  /** The encoding of a small value, which must not lie in this key's own record. */
+  setPacked(key: Key, kind: HeapKind, value: Span, version: number, expiry: number): number {
+    const ref = this.makeRoom(key, this.findAny(key), value.length, expiry)
+    this.#fill(ref, typeOfKind(kind), value, version)
+    this.arena.records.setPacked(ref, true)
+    if (expiry > 0) this.linkExpiry(ref, expiry)
+    return ref
+  }
+
+  #fill(ref: number, type: number, value: Span, version: number): void {
+    const records = this.arena.records
+    records.setTypeAndLength(ref, type, value.length)
     records.setVersion(ref, version)
     copyBytes(
       value.bytes,
@@ -86,16 +108,22 @@ export class Bucket extends BucketRecords {
       records.bytesOf(ref),
       records.viewOf(ref),
       records.valueOffset(ref),
-      length
+      value.length
     )
-    if (expiry > 0) this.linkExpiry(ref, expiry)
-    return ref
   }
 
+  /** A small one is kept as bytes: what is changed in it later must be stored by `updated`. */
   setHeap(key: Key, value: HeapValue, version: number, expiry: number): number {
-    const records = this.arena.records
+    const { records, scratch, span } = this.arena
+    if (value.isSmall) {
+      scratch.reset()
+      value.encode(scratch)
+      span.point(scratch.bytes, scratch.view, 0, scratch.length)
+      return this.setPacked(key, value.kind, span, version, expiry)
+    }
     const ref = this.makeRoom(key, this.findAny(key), HEAP_VALUE_BYTES, expiry)
     records.setTypeAndLength(ref, typeOfKind(value.kind), HEAP_VALUE_BYTES)
+    records.setPacked(ref, false)
     records.setVersion(ref, version)
     records.setHeapSlot(ref, this.arena.addHeapValue(value), 0)
     this.accountHeap(ref, value.bytes)
@@ -165,6 +193,11 @@ export class Bucket extends BucketRecords {
     return this.typeOf(ref) === TYPE_STRING
   }
 
+  /** The value of a collection lies in its record, encoded. */
+  isPacked(ref: number): boolean {
+    return this.arena.records.isPacked(ref)
+  }
+
   typeOf(ref: number): number {
     return this.arena.records.typeOf(ref)
   }
@@ -198,10 +231,12 @@ export class Bucket extends BucketRecords {
     this.arena.records.setVersion(ref, version)
   }
 
-  /** To be called after each change of a heap value. */
-  updated(ref: number, version: number): void {
+  /** To be called after each change of a heap value, with the value that `heapValue` gave. */
+  updated(key: Key, ref: number, value: HeapValue, version: number): number {
+    if (this.isPacked(ref)) return this.setHeap(key, value, version, this.expiryOf(ref))
     this.arena.records.setVersion(ref, version)
-    this.accountHeap(ref, this.arena.heapValue(ref).bytes)
+    this.accountHeap(ref, value.bytes)
+    return ref
   }
 
   /** What a record takes, its heap value included. */
@@ -253,6 +288,7 @@ export class Bucket extends BucketRecords {
     return this.arena.records.pointValue(ref, span)
   }
 
+  /** Of a packed one a copy. */
   heapValue(ref: number): HeapValue {
     return this.arena.heapValue(ref)
   }
@@ -311,7 +347,7 @@ export class Bucket extends BucketRecords {
     else if (item.type === TYPE_STRING) {
       this.setString(key, item.value, item.version, item.expiry)
     } else {
-      const value = this.arena.decode(heapKind(item.type), ByteReader.overSpan(item.value))
+      const value = this.arena.decode(heapKindOf(item.type), ByteReader.overSpan(item.value))
       this.setHeap(key, value, item.version, item.expiry)
     }
     return true

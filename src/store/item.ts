@@ -16,13 +16,7 @@ import { ByteReader, type ByteWriter, compareBytes, FormatError, Span } from '..
 import type { Arena } from './arena.js'
 import { KeyHasher } from './key.js'
 import { KEY_BYTES_MAX } from './records.js'
-import {
-  type HeapKind,
-  kindOfType,
-  TYPE_STREAM,
-  TYPE_STRING,
-  TYPE_TOMBSTONE
-} from './value-type.js'
+import { heapKindOf, TYPE_STREAM, TYPE_STRING, TYPE_TOMBSTONE } from './value-type.js'
 
 const HAS_EXPIRY = 8
 
@@ -51,7 +45,7 @@ export function encodeItem(arena: Arena, ref: number, writer: ByteWriter, sorted
   const keyLength = records.keyLength(ref)
   writer.varint(keyLength)
   writer.slice(bytes, view, records.keyOffset(ref), keyLength)
-  if (type === TYPE_STRING) {
+  if (type === TYPE_STRING || (!sorted && records.isPacked(ref))) {
     writer.slice(bytes, view, records.valueOffset(ref), records.valueLength(ref))
   } else if (type !== TYPE_TOMBSTONE) arena.heapValue(ref).encode(writer, sorted)
   writer.patchU32(start, writer.length - start - 4)
@@ -105,14 +99,8 @@ export function compareToItem(arena: Arena, ref: number, item: Item): number {
   arena.heapValue(ref).encode(scratch, true)
   const held = scratch.copy()
   scratch.reset()
-  arena.decode(heapKind(item.type), ByteReader.over(offered)).encode(scratch, true)
+  arena.decode(heapKindOf(item.type), ByteReader.over(offered)).encode(scratch, true)
   return compareBytes(held, scratch.written())
-}
-
-export function heapKind(type: number): HeapKind {
-  const kind = kindOfType(type)
-  if (kind === 'string' || kind === 'tombstone') throw new FormatError(`${kind} is no heap type`)
-  return kind
 }
 
 const FIRST_HASH = new KeyHasher(0x6f70656e)

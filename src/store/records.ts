@@ -1,7 +1,7 @@
 /**
  * A slab whose blocks are records. A record is one item or one tombstone:
  *
- *   0   u32  units << 6 | LINKED | the slab's own flags
+ *   0   u32  units << 6 | PACKED | LINKED | the slab's own flags
  *   4   u32  type << 29 | value length
  *   8   f64  version
  *   16  u16  key length
@@ -13,7 +13,7 @@
  * bucket's expiry queue) and tombstones (in its tombstone queue). The link lies at the end so that
  * the key and the value of every record lie at the same place.
  *
- * The value of a heap type is a slot number and the bytes last accounted for it.
+ * The value of a heap type is a slot number and the bytes last accounted for it, or, when PACKED, its encoding.
  */
 import type { Span } from '../core/bytes.js'
 import { CHUNK_BITS, FLAG_USER, Slab, UNIT_BYTES, UNIT_MASK } from './slab.js'
@@ -21,6 +21,7 @@ import { TYPE_STRING, TYPE_TOMBSTONE } from './value-type.js'
 
 export const HEADER_BYTES = 20
 export const FLAG_LINKED = FLAG_USER
+const FLAG_PACKED = FLAG_USER << 1
 export const TYPE_SHIFT = 29
 const LENGTH_MASK = (1 << TYPE_SHIFT) - 1
 export const KEY_BYTES_MAX = 0xffff
@@ -95,8 +96,25 @@ export class Records extends Slab {
     return this.bytesOf(ref).slice(offset, offset + this.keyLength(ref))
   }
 
+  /** Its value is an object on the heap. */
   isHeap(ref: number): boolean {
-    return this.typeOf(ref) > TYPE_STRING
+    return this.typeOf(ref) > TYPE_STRING && !this.#hasPackedFlag(ref)
+  }
+
+  /** Its value could be on the heap and lies here. */
+  isPacked(ref: number): boolean {
+    return this.typeOf(ref) > TYPE_STRING && this.#hasPackedFlag(ref)
+  }
+
+  /** The flag says nothing of a string or a tombstone, so it is not taken away when a record becomes one. */
+  #hasPackedFlag(ref: number): boolean {
+    return (this.words[ref >>> CHUNK_BITS][(ref & UNIT_MASK) << 2] & FLAG_PACKED) !== 0
+  }
+
+  setPacked(ref: number, packed: boolean): void {
+    const words = this.words[ref >>> CHUNK_BITS]
+    const at = (ref & UNIT_MASK) << 2
+    words[at] = packed ? words[at] | FLAG_PACKED : words[at] & ~FLAG_PACKED
   }
 
   isTombstone(ref: number): boolean {

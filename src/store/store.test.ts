@@ -75,7 +75,7 @@ class Pair {
     } else {
       const hash = bucket.heapValue(ref) as HashValue
       hash.set('field', value)
-      bucket.updated(ref, this.version)
+      bucket.updated(this.key, ref, hash, this.version)
       held.value = value
     }
   }

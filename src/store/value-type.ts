@@ -2,7 +2,7 @@
  * The types a record can have, as the three bits its header keeps for them, and what the store needs
  * to know of a value that lives on the heap.
  */
-import type { ByteReader, ByteWriter } from '../core/bytes.js'
+import { type ByteReader, type ByteWriter, FormatError } from '../core/bytes.js'
 
 export const TYPE_TOMBSTONE = 0
 export const TYPE_STRING = 1
@@ -21,6 +21,12 @@ export function kindOfType(type: number): Kind {
   return KINDS[type]
 }
 
+export function heapKindOf(type: number): HeapKind {
+  const kind = kindOfType(type)
+  if (kind === 'string' || kind === 'tombstone') throw new FormatError(`${kind} is no heap type`)
+  return kind
+}
+
 export function typeOfKind(kind: Kind): number {
   return KINDS.indexOf(kind)
 }
@@ -34,6 +40,8 @@ export interface HeapValue {
   readonly kind: HeapKind
   /** The current estimate of the memory it takes. */
   readonly bytes: number
+  /** So small that its encoding takes its place in the record. */
+  readonly isSmall: boolean
   encode(into: ByteWriter, sorted?: boolean): void
 }
 

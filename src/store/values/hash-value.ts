@@ -5,6 +5,7 @@
  */
 import type { ByteReader, ByteWriter } from '../../core/bytes.js'
 import type { HeapValue } from '../value-type.js'
+import { fitsPacked } from './packed-hash.js'
 
 /** Map entry, two array slots and two string headers, measured on 64-bit V8. */
 const FIELD_OVERHEAD = 104
@@ -16,6 +17,12 @@ export class HashValue implements HeapValue {
   readonly #places = new Map<string, number>()
   readonly #fields: string[] = []
   readonly #values: string[] = []
+
+  get isSmall(): boolean {
+    const { size } = this
+    const texts = this.bytes - HASH_OVERHEAD - size * FIELD_OVERHEAD
+    return fitsPacked(size, texts)
+  }
 
   get size(): number {
     return this.#fields.length

@@ -13,6 +13,7 @@ const RING_MIN = 4
 
 export class ListValue implements HeapValue {
   readonly kind = 'list'
+  readonly isSmall = false
   bytes = LIST_OVERHEAD
   #ring: string[] = new Array<string>(RING_MIN).fill('')
   #start = 0

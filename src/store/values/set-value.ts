@@ -12,6 +12,7 @@ const SET_OVERHEAD = 240
 
 export class SetValue implements HeapValue {
   readonly kind = 'set'
+  readonly isSmall = false
   bytes = SET_OVERHEAD
   readonly #places = new Map<string, number>()
   readonly #members: string[] = []

@@ -23,6 +23,7 @@ interface Piece {
 
 export class ZsetValue implements HeapValue {
   readonly kind = 'zset'
+  readonly isSmall = false
   bytes = ZSET_OVERHEAD
   readonly #scores = new Map<string, number>()
   /** At least one; only the first may be empty, and only alone. */
