@@ -4,7 +4,8 @@
  * goes from node to node. After each line every client must have received the same bytes from both sides.
  *
  *   n> command      client n sends it; words may be quoted as in redis-cli
- *   wait ms         time passes
+ *   wait ms         time passes; Redis may say before it what ours says in it, because a busy machine is late with the
+ *                   comparison and not with Redis's timers
  *   $idn            in a command stands for the number of client n
  *   ~n> command     the lines that other clients receive may come in any order
  *   #               a remark
@@ -106,8 +107,10 @@ describe.skipIf(path === undefined)(
         const hide = (text: string, side: number): string =>
           ids.reduce((shown, id, i) => shown.replaceAll(`:${id[side]}\r\n`, `:id${i}\r\n`), text)
         const differences: string[] = []
-        for (const raw of readFileSync(new URL(name, FOLDER), 'utf8').split('\n')) {
+        const lines = readFileSync(new URL(name, FOLDER), 'utf8').split('\n')
+        for (const [index, raw] of lines.entries()) {
           const line = raw.trim()
+          const mayBeEarly = lines.at(index + 1)?.startsWith('wait') === true
           const said = /^(~?)(\d)> (.*)$/.exec(line)
           const wait = /^wait (\d+)$/.exec(line)
           if (wait !== null) await settle(Number(wait[1]))
@@ -118,6 +121,10 @@ describe.skipIf(path === undefined)(
           for (let i = 0; i < CLIENTS; i++) {
             const [our, their] = [hide(takeOurs(ours[i]), 0), hide(theirs[i].take(), 1)]
             if (essence(our, loose === '~') === essence(their, loose === '~')) continue
+            if (mayBeEarly && their.startsWith(our)) {
+              theirs[i].text = their.slice(our.length) + theirs[i].text
+              continue
+            }
             differences.push(
               `${line}\n  client ${i}\n  ours   ${JSON.stringify(our)}\n  theirs ${JSON.stringify(their)}`
             )
