@@ -28,6 +28,8 @@ export interface AcceptorHandlers {
   votersSeen(version: number): void
   /** Somebody, perhaps this peer, knows newer voters than this node. */
   votersBehind(peer?: Peer): void
+  /** Whether a row can have this epoch; if not, the peer is told. */
+  isPossible(peer: Peer, bucket: number, epoch: number): boolean
   /** This node itself has accepted that a bucket, which it may be primary of, is another's. */
   doubt(bucket: number, epoch: number): void
 }
@@ -143,10 +145,18 @@ export class Acceptor {
   onPropose(peer: Peer, message: Extract<AgreementMessage, { kind: 'propose' }>): void {
     if (!this.#isCurrent(peer, message)) return
     const life = peer.stream.peerLife
-    const answers = message.asks.map(({ register, round, value }) =>
-      this.accept(register, { round, name: peer.name, life }, value)
-    )
+    const answers = message.asks.map(({ register, round, value }): AcceptAnswer => {
+      if (!this.isPossible(peer, register, value)) {
+        return { register, round, verdict: 'ballot', number: this.roundOf(register) }
+      }
+      return this.accept(register, { round, name: peer.name, life }, value)
+    })
     this.#cluster.peers.send(peer, { kind: 'accepted', answers }, this.#cluster.now)
+  }
+
+  /** False, and told to both, if no such row can ever have been. */
+  isPossible(peer: Peer, register: number, value: RegisterValue): boolean {
+    return value.kind !== 'row' || this.#handlers.isPossible(peer, register, value.row.epoch)
   }
 
   /** Asked by one who knows the same voters and the same number of buckets, or is told better. */

@@ -25,22 +25,15 @@ import {
   type RowValue
 } from '../wire/peer/agreement.js'
 import { Acceptor, type AcceptorHandlers } from './acceptor.js'
-import { createAttempt, type Attempt, type Wish } from './attempt.js'
+import { createAttempt, type Attempt } from './attempt.js'
 import type { Cluster } from './cluster.js'
 import { Electorate } from './electorate.js'
 import type { Peer } from './peers.js'
-import { hasAnswered, highestOf, newestOf } from './promises.js'
+import { ballotOf, hasAnswered, highestOf, newestOf, type Answers } from './promises.js'
 import { isNamed, isSame, numberOf } from './register-value.js'
+import type { Decision, RegisterHandlers, Registers, Wish } from './registers.js'
 
-export interface Decision {
-  readonly register: number
-  readonly value: RegisterValue
-  readonly reason: string
-}
-
-export interface AgreementHandlers extends AcceptorHandlers {
-  /** These were decided, in one turn. */
-  decided(decisions: readonly Decision[]): void
+export interface AgreementHandlers extends AcceptorHandlers, RegisterHandlers {
   /** Another node's attempt to take this bucket from here must be finished: it is not served from now on. */
   concede(bucket: number): void
 }
@@ -51,7 +44,7 @@ const COLLISION_MS_MAX = 250
 /** How many beats to wait for answers at the most; on slow links the first tries may be too short. */
 const TIMEOUT_BEATS_MAX = 8
 
-export class Agreement {
+export class Agreement implements Registers {
   readonly #cluster: Cluster
   readonly #handlers: AgreementHandlers
   readonly #acceptor: Acceptor
@@ -64,6 +57,7 @@ export class Agreement {
   #prepares: { register: number; round: number }[] = []
   #accepts: AcceptAsk[] = []
   #decisions: (Decision & { wish: Wish; own: boolean })[] = []
+  readonly #isLive = (voter: Voter): boolean => this.#electorate.isLive(voter)
   #busy = 0
   #luck = { atMs: -Infinity, fraction: 0 }
 
@@ -192,6 +186,7 @@ export class Agreement {
 
   get deadline(): number {
     let deadline = Infinity
+    if (this.#attempts.size === 0) return deadline
     for (const { retryMs } of this.#attempts.values()) deadline = Math.min(deadline, retryMs)
     return deadline
   }
@@ -319,7 +314,7 @@ export class Agreement {
   #count(attempt: Attempt): void {
     if (attempt.phase === 'rest') return
     const has = (voter: Voter): boolean => hasAnswered(attempt.answers, voter)
-    const isLive = (voter: Voter): boolean => this.#electorate.isLive(voter)
+    const isLive = this.#isLive
     const sets = [this.voters]
     // A set of voters counts only when both it and the one before it have accepted it; and it is only proposed
     // to those who have just answered, since a newcomer that is gone would be waited for for ever. Once others have
@@ -375,9 +370,25 @@ export class Agreement {
       return
     }
     const value = own ? this.#advance(wish, current, highest) : this.#again(attempt, current)
-    if (known?.kind === 'row' && this.#electorate.isGivenAway(register, value)) {
-      this.#suggest(attempt, { ...known, row: { ...known.row, epoch: highest + 1 } })
-    } else this.#suggest(attempt, value)
+    const isKept =
+      known?.kind === 'row' &&
+      (this.#electorate.isGivenAway(register, value) ||
+        (!wanted && this.#isOwnGift(known, current, answers)))
+    if (isKept) this.#suggest(attempt, { ...known, row: { ...known.row, epoch: highest + 1 } })
+    else this.#suggest(attempt, value)
+  }
+
+  /**
+   * What may have been decided is a proposal of this very process to give its bucket away. Only who proposed a ballot learns
+   * that it was decided, and whoever goes on from it does so by a ballot of its own: so nobody acts by this one, and a bucket
+   * whose taker has ended stays with the only node that has it.
+   */
+  #isOwnGift(known: RowValue, current: RegisterValue, answers: Answers): boolean {
+    const { name, life } = this.#cluster.config
+    if (current.kind !== 'row' || known.row.primary !== name) return false
+    if (current.row.primary === name || current.row.epoch <= known.row.epoch) return false
+    const accepted = ballotOf(answers, current)
+    return accepted?.name === name && accepted.life === life
   }
 
   /** The value that the wish makes of the present one. */
@@ -487,7 +498,7 @@ export class Agreement {
     if (answer.verdict !== 'leased') return
     const hopeless = !isQuorum(this.voters, {
       has: (voter) => !attempt.refusals.has(voter.name),
-      isLive: (voter) => this.#electorate.isLive(voter)
+      isLive: this.#isLive
     })
     if (!hopeless) return
     const { config } = this.#cluster
@@ -512,6 +523,8 @@ export class Agreement {
     this.#acceptor.noteRound(answer.register, answer.highest)
     if (attempt?.phase !== 'prepare' || attempt.ballot.round !== answer.round) return
     const life = peer.stream.peerLife
+    const { value } = answer
+    if (value !== undefined && !this.#acceptor.isPossible(peer, answer.register, value)) return
     if (answer.ok) attempt.answers.set(peer.name, { life, promise: answer })
     else this.#outbid(attempt, peer.name)
     this.#count(attempt)

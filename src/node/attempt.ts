@@ -1,21 +1,9 @@
-/** A wish to change a register, and how far the attempt to have it decided has come. */
+/** How far the attempt to have a wish decided by the voters has come. */
 import { NO_BALLOT, type Ballot } from '../core/agreement/ballot.js'
 import type { NodeName } from '../core/ids.js'
 import type { RegisterValue } from '../wire/peer/agreement.js'
 import type { Answer } from './promises.js'
-
-export interface Wish {
-  readonly register: number
-  /** The epoch, or version, that the change goes out from. */
-  readonly expected: number
-  /** Its epoch or version is given when it is proposed. Without it, whatever is there is decided once more. */
-  readonly next?: RegisterValue
-  readonly reason: string
-  /** Whether it is still wanted; asked before each new try. Without it, it is tried to the end. */
-  readonly isWanted?: () => boolean
-  /** Called once: it was decided, or it is certain that it never will be. */
-  readonly done?: (decided: boolean) => void
-}
+import type { Wish } from './registers.js'
 
 export interface Attempt {
   readonly wish: Wish

@@ -4,7 +4,6 @@
  */
 import type { BucketRow } from '../wire/peer/knowledge.js'
 import type { Message } from '../wire/peer/message.js'
-import type { Agreement } from './agreement.js'
 import type { Balancer } from './balancer.js'
 import type { Cluster } from './cluster.js'
 import type { Copies } from './copies.js'
@@ -12,6 +11,7 @@ import type { Membership } from './membership.js'
 import type { Merges } from './merges.js'
 import type { Moves } from './moves.js'
 import type { Peer } from './peers.js'
+import type { Registers } from './registers.js'
 import type { Requests } from './requests.js'
 import type { Rows } from './rows.js'
 import type { Upkeep } from './upkeep.js'
@@ -19,12 +19,12 @@ import type { Voting } from './voting.js'
 import type { Watches } from './watches.js'
 
 export interface Parts {
-  readonly agreement: Agreement
   readonly balancer: Balancer
   readonly copies: Copies
   readonly membership: Membership
   readonly merges: Merges
   readonly moves: Moves
+  readonly registers: Registers
   readonly requests: Requests
   readonly rows: Rows
   readonly upkeep: Upkeep
@@ -114,14 +114,14 @@ export class Dispatch {
 
   #takeAgreement(peer: Peer, message: Message): boolean {
     const { outbox, peers, table, now } = this.#cluster
-    const { agreement, voting, rows, membership } = this.#parts
+    const { registers, voting, rows, membership } = this.#parts
     const { joined } = membership
     switch (message.kind) {
       case 'prepare':
       case 'promise':
       case 'propose':
       case 'accepted':
-        if (joined) agreement.onMessage(peer, message)
+        if (joined) registers.onMessage(peer, message)
         return true
       case 'voters':
         if (joined) voting.learn(message.set, 'told')

@@ -67,13 +67,18 @@ export interface VotersDescription extends VoterSet {
   readonly mayServe: boolean
 }
 
-/** The rows of a table as they were described last: most are asked for again before any has changed. */
+/** The rows of a table as they were described last: few have changed when they are asked for again. */
 const DESCRIBED = new WeakMap<Table, { version: number; rows: Inspection['rows'] }>()
 
 function rowsOf(table: Table): Inspection['rows'] {
   const known = DESCRIBED.get(table)
   if (known?.version === table.version) return known.rows
-  const rows = Array.from({ length: table.size }, (_, bucket) => ({ bucket, ...table.row(bucket) }))
+  const old = known?.rows.length === table.size ? known.rows : []
+  const rows = Array.from({ length: table.size }, (_, bucket) => {
+    // A row of one epoch is one row.
+    const row = old[bucket] as Inspection['rows'][number] | undefined
+    return row?.epoch === table.epochOf(bucket) ? row : { bucket, ...table.row(bucket) }
+  })
   DESCRIBED.set(table, { version: table.version, rows })
   return rows
 }

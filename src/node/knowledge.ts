@@ -8,11 +8,14 @@ import { Roster } from '../core/placement/roster.js'
 import { View } from '../core/placement/view.js'
 import { NOBODY } from '../core/ids.js'
 import { MAX_COPIES, Table } from '../core/table.js'
+import type { Peer } from './peers.js'
 
 export class Knowledge {
   readonly table: Table
   readonly arrangement: Arrangement
   readonly view: View
+  /** The nodes by their indexes in this table, as far as they were looked up. */
+  readonly peers: (Peer | undefined)[] = []
 
   constructor(options: { name: NodeName; mask: number; copies: number; splitAt: number }) {
     this.table = new Table(options.mask)

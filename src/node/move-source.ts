@@ -35,6 +35,8 @@ interface Outgoing extends MoveRequest {
   readonly id: number
   readonly state: BucketState
   readonly peer: Peer
+  /** The target's process. */
+  readonly life: number
   stage: MoveStage
   cursor: CopyCursor | undefined
   /** A switch ships nothing. */
@@ -311,6 +313,7 @@ export class MoveSource {
       ...request,
       ...how,
       id: this.#nextId++,
+      life: how.peer.stream.peerLife,
       stage: 'offer',
       cursor: undefined,
       sent: 0,
@@ -380,7 +383,11 @@ export class MoveSource {
     else if (out.role === 'primary') next = this.#withTarget(holders, out.to)
     else next = [...holders.filter((node) => node !== out.replaces), out.to]
     const change = { bucket: out.bucket, holders: next }
-    this.#cluster.changeRows([change], out.reason, { done: (_, decided) => done(decided) })
+    this.#cluster.changeRows([change], out.reason, {
+      // A target that ended meanwhile has nothing any more.
+      isWanted: () => out.peer.isOpen && out.peer.stream.peerLife === out.life,
+      done: (_, decided) => done(decided)
+    })
   }
 
   /** The target in the place of this node, which stays as a backup if there would be too few: the target may be dead. */

@@ -16,7 +16,7 @@ import { HybridClock } from '../store/clock.js'
 import { Store } from '../store/store.js'
 import { VOTERS_REGISTER } from '../wire/peer/agreement.js'
 import type { BucketRow } from '../wire/peer/knowledge.js'
-import { Agreement, type Decision } from './agreement.js'
+import { Agreement } from './agreement.js'
 import { Balancer } from './balancer.js'
 import type { BucketState } from './bucket-state.js'
 import type { ChangeOptions, Cluster, Evidence, RowChange } from './cluster.js'
@@ -31,6 +31,7 @@ import { Merges } from './merges.js'
 import { Moves } from './moves.js'
 import type { Outbox } from './outbox.js'
 import { Peers, type Peer } from './peers.js'
+import type { Decision, Registers } from './registers.js'
 import { Repair } from './repair.js'
 import { Requests } from './requests.js'
 import { Rows } from './rows.js'
@@ -54,7 +55,7 @@ export class Node implements Cluster {
   readonly members = new Members()
   readonly buckets: (BucketState | undefined)[] = []
   readonly #membership: Membership
-  readonly #agreement: Agreement
+  readonly #registers: Registers
   readonly #voting: Voting
   readonly #rows: Rows
   readonly #repair: Repair
@@ -101,15 +102,15 @@ export class Node implements Cluster {
         this.#membership.onReturned(peer)
         this.#watches.returned(peer)
         this.#requests.met(peer)
-        this.#agreement.livesChanged()
+        this.#registers.livesChanged()
       },
       acked: (peer) => {
         this.#voting.acked(peer)
         this.#onAcked()
       }
     })
-    this.#agreement = this.#createAgreement()
-    this.#voting = new Voting(this, this.#agreement, {
+    this.#registers = this.#createRegisters()
+    this.#voting = new Voting(this, this.#registers, {
       leaseChanged: () => this.#requests.rowsChanged(this.#now)
     })
     this.#watches = new Watches(this)
@@ -148,12 +149,12 @@ export class Node implements Cluster {
     const split = (mask: number, reason: string): void => this.#rows.split(mask, reason)
     this.#balancer = new Balancer(this, { rules, moves: this.#moves, split })
     this.#dispatch = new Dispatch(this, {
-      agreement: this.#agreement,
       balancer: this.#balancer,
       copies: this.#copies,
       membership: this.#membership,
       merges: this.#merges,
       moves: this.#moves,
+      registers: this.#registers,
       requests: this.#requests,
       rows: this.#rows,
       upkeep: this.#upkeep,
@@ -246,13 +247,14 @@ export class Node implements Cluster {
       this.#membership.beat()
       if (this.joined) {
         this.#voting.beat()
+        this.#voting.watchLease()
         if (this.#membership.leaving) this.#voting.leaving()
         this.#repair.run()
         this.#rows.adoptOrphans()
       }
     }
     if (this.joined) {
-      this.#agreement.tick(now)
+      this.#registers.tick(now)
       this.#moves.tick()
       this.#merges.tick()
       this.#balancer.tick()
@@ -275,7 +277,7 @@ export class Node implements Cluster {
     this.#requests.runShort()
     this.#balancer.flush()
     this.#moves.pump()
-    this.#agreement.flush()
+    this.#registers.flush()
     this.#watches.flush()
     this.#requests.flush()
     this.peers.flush(now)
@@ -298,7 +300,7 @@ export class Node implements Cluster {
       ? Math.min(
           this.#balancer.due,
           this.#nextSyncMs,
-          this.#agreement.deadline,
+          this.#registers.deadline,
           this.#upkeep.deadline
         )
       : Infinity
@@ -323,7 +325,7 @@ export class Node implements Cluster {
     const { set, byMajority } = this.#voting
     const voters = { ...set, byMajority, mayServe: this.mayServe() }
     const { conflicts } = this.#merges
-    const deciding = this.#agreement.pending
+    const deciding = this.#registers.pending
     return inspect(this, {
       moves: this.#moves.describe(),
       shipped,
@@ -336,7 +338,9 @@ export class Node implements Cluster {
 
   peerOf(node: NodeIndex): Peer | undefined {
     if (node === NOBODY || node === this.self) return undefined
-    return this.peers.get(this.table.nameOf(node))
+    // Asked of every bucket at every beat.
+    const { peers, table } = this.#knowledge
+    return (peers[node] ??= this.peers.get(table.nameOf(node)))
   }
 
   witness(bucket: number, epoch: number): Evidence {
@@ -356,11 +360,11 @@ export class Node implements Cluster {
   }
 
   isDeciding(bucket: number): boolean {
-    return this.#agreement.isPending(bucket)
+    return this.#registers.isPending(bucket)
   }
 
   prepareRow(bucket: number, reason: string): void {
-    this.#agreement.prepare(bucket, reason)
+    this.#registers.prepare(bucket, reason)
   }
 
   changeRows(changes: readonly RowChange[], reason: string, options?: ChangeOptions): void {
@@ -372,13 +376,14 @@ export class Node implements Cluster {
     return new Knowledge({ name, mask, copies: this.#copiesWanted, splitAt })
   }
 
-  #createAgreement(): Agreement {
+  #createRegisters(): Registers {
     return new Agreement(this, NO_VOTERS, {
       decided: (decisions) => this.#onDecided(decisions),
       split: (mask) => this.#rows.split(mask, 'another node has split'),
       leased: (bucket, deposes) => this.#voting.leased(bucket, deposes),
       concede: (bucket) => this.#rows.concede(bucket),
       doubt: (bucket, epoch) => this.#rows.doubt(bucket, epoch),
+      isPossible: (peer, bucket, epoch) => this.#rows.isPossible(peer, bucket, epoch),
       isLeaving: () => this.#membership.leaving || this.#membership.left,
       votersSeen: (version) => this.#voting.accepted(version),
       votersBehind: (peer) => this.#voting.ask(peer)
@@ -386,7 +391,7 @@ export class Node implements Cluster {
   }
 
   #createRows(): Rows {
-    return new Rows(this, this.#agreement, {
+    return new Rows(this, this.#registers, {
       release: (state) => this.#requests.releaseHeld(state, this.#now),
       changed: () => {
         this.#onAcked()
@@ -433,7 +438,7 @@ export class Node implements Cluster {
       },
       gone: (peer, how) => {
         if (how === 'restarted') this.#repair.restarted(peer)
-        this.#agreement.livesChanged()
+        this.#registers.livesChanged()
         this.#repair.run()
         this.#moves.peerGone(peer)
         this.#merges.peerGone(peer)

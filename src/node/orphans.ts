@@ -7,6 +7,14 @@ import type { NodeIndex } from '../core/ids.js'
 import type { Cluster, RowChange } from './cluster.js'
 import { holdersOf } from './knowledge.js'
 
+/** What is the same for all buckets that are looked at together. */
+interface Outlook {
+  /** It is up to this node where no holder can be heard. */
+  readonly isFirst: boolean
+  /** By index. */
+  readonly heard: readonly boolean[]
+}
+
 export class Orphans {
   readonly #cluster: Cluster
   /** Since when nobody reachable holds a bucket. */
@@ -27,9 +35,9 @@ export class Orphans {
   adopt(): void {
     const { table, buckets, now, self } = this.#cluster
     const lost: RowChange[] = []
-    const isFirst = this.#isFirst()
+    const outlook = this.#look()
     for (let bucket = 0; bucket <= table.mask; bucket++) {
-      if (table.epochOf(bucket) === 0 || !this.#isOrphan(bucket, isFirst)) {
+      if (table.epochOf(bucket) === 0 || !this.#isOrphan(bucket, outlook)) {
         if (this.#since.size > 0) this.#since.delete(bucket)
         continue
       }
@@ -42,7 +50,7 @@ export class Orphans {
     }
     for (const { bucket } of lost) this.#wanted.add(bucket)
     this.#cluster.changeRows(lost, 'nobody held it any more', {
-      isWanted: (bucket) => table.epochOf(bucket) > 0 && this.#isOrphan(bucket, this.#isFirst()),
+      isWanted: (bucket) => table.epochOf(bucket) > 0 && this.#isOrphan(bucket, this.#look()),
       done: (bucket) => this.#wanted.delete(bucket)
     })
   }
@@ -56,13 +64,18 @@ export class Orphans {
   }
 
   /** Nobody holds it, and it is up to this node to say so. */
-  #isOrphan(bucket: number, isFirst: boolean): boolean {
+  #isOrphan(bucket: number, { isFirst, heard }: Outlook): boolean {
     const { table, view, buckets } = this.#cluster
     // Nearly always the first one says it; this is asked of every bucket at every beat.
-    if (buckets[bucket] !== undefined || this.#isHeard(table.primaryOf(bucket))) return false
+    if (buckets[bucket] !== undefined || heard[table.primaryOf(bucket)]) return false
     const holders = holdersOf(table, bucket)
-    if (holders.some((node) => this.#isHeard(node))) return false
+    if (holders.some((node) => heard[node])) return false
     return isFirst || holders.includes(view.self)
+  }
+
+  #look(): Outlook {
+    const heard = this.#cluster.table.names.map((_, node) => this.#isHeard(node))
+    return { isFirst: this.#isFirst(), heard }
   }
 
   /** By name, since every table numbers the nodes in an order of its own. */

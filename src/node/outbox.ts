@@ -29,6 +29,9 @@ export type NodeEvent =
   | { readonly kind: 'left'; readonly node: NodeName }
   | { readonly kind: 'died'; readonly node: NodeName }
   | { readonly kind: 'returned'; readonly node: NodeName }
+  /** This node hears no majority and serves nothing until it does; and that it does again. */
+  | { readonly kind: 'isolated'; readonly node: NodeName }
+  | { readonly kind: 'serving'; readonly node: NodeName }
   | {
       readonly kind: 'row'
       readonly bucket: number

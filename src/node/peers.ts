@@ -287,8 +287,7 @@ export class Peers {
     if (head === undefined) return
     if (head.from === this.#config.name) return
     if (this.cluster !== 0 && head.cluster !== 0 && head.cluster !== this.cluster) {
-      const reason = `it belongs to another cluster`
-      this.#outbox.event({ kind: 'peerError', node: head.from, reason })
+      this.#refuseForeigner(head)
       return
     }
     const peer = this.ensure(head.from, head.address, now)
@@ -326,6 +325,16 @@ export class Peers {
     if (stream.received >= head.total && stream.acknowledge(head.acked, now)) {
       this.#handlers.acked(peer)
     }
+  }
+
+  /**
+   * Both sides say so: a greeting is answered with one that has this node's cluster on it, and an answer, which names a
+   * life, is not answered again.
+   */
+  #refuseForeigner({ from, fromLife, toLife, address }: EnvelopeHead): void {
+    const reason = 'it belongs to another cluster'
+    this.#outbox.event({ kind: 'peerError', node: from, reason })
+    if (toLife === 0) this.#introduce(address, fromLife)
   }
 
   /** Hands everything that is due to the network. */
@@ -473,9 +482,9 @@ export class Peers {
     return this.#writer.written()
   }
 
-  #introduce(address: string): void {
+  #introduce(address: string, toLife = 0): void {
     this.#writer.reset()
-    this.#writeHead({ toLife: 0, sent: 0, total: 0, acked: 0 })
+    this.#writeHead({ toLife, sent: 0, total: 0, acked: 0 })
     this.#outbox.send(address, this.#writer.written())
   }
 

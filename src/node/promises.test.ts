@@ -3,7 +3,7 @@ import { NO_BALLOT, type Ballot } from '../core/agreement/ballot.js'
 import { nodeName } from '../core/ids.js'
 import type { VoterSet } from '../core/membership/voters.js'
 import { VOTERS_REGISTER, type RegisterValue } from '../wire/peer/agreement.js'
-import { highestOf, newestOf, type Answer, type Answers } from './promises.js'
+import { ballotOf, highestOf, newestOf, type Answer, type Answers } from './promises.js'
 
 const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((name) => nodeName(name))
 
@@ -30,6 +30,23 @@ function answersOf(...said: [name: string, round: number, value?: RegisterValue]
     })
   )
 }
+
+describe('the ballot of the newest value', () => {
+  const voters = votersOf('majority', A, B, C)
+
+  it('is the one in which it was accepted', () => {
+    const answers = answersOf(['a', 3, row(5, A)], ['b', 2, row(4, B)])
+    const newest = newestOf({ register: 7, answers, voters, known: row(4, B) })
+    expect(newest === undefined ? undefined : ballotOf(answers, newest)).toEqual(ballot(3))
+  })
+
+  it('is none if nobody says that he accepted it', () => {
+    const answers = answersOf(['a', 0], ['b', 0])
+    const newest = newestOf({ register: 7, answers, voters, known: row(4, B) })
+    expect(newest).toEqual(row(4, B))
+    expect(ballotOf(answers, row(4, B))).toBeUndefined()
+  })
+})
 
 describe('the value to go on from', () => {
   const voters = votersOf('majority', A, B, C)

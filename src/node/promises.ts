@@ -55,6 +55,14 @@ export function newestOf(promised: Promised): RegisterValue | undefined {
   return best?.value
 }
 
+/** In which ballot the value was accepted that was found newest. */
+export function ballotOf(answers: Answers, newest: RegisterValue): Ballot | undefined {
+  for (const { promise } of answers.values()) {
+    if (promise?.value === newest) return promise.accepted
+  }
+  return undefined
+}
+
 /** The highest epoch or version that anybody of them has accepted, decided or not: it is not given again. */
 export function highestOf(answers: Answers, current: RegisterValue): number {
   let highest = numberOf(current)

@@ -7,8 +7,6 @@ import { assert } from '../core/assert.js'
 import { nextMask } from '../core/mask.js'
 import type { RowValue, TakenRow } from '../wire/peer/agreement.js'
 import type { BucketRow } from '../wire/peer/knowledge.js'
-import type { Agreement, Decision } from './agreement.js'
-import type { Wish } from './attempt.js'
 import { BucketState, type Role } from './bucket-state.js'
 import type { ChangeOptions, Cluster, RowChange } from './cluster.js'
 import type { NodeName } from '../core/ids.js'
@@ -16,6 +14,7 @@ import type { Row, TableOutline } from '../core/table.js'
 import { holdersOf } from './knowledge.js'
 import { Orphans } from './orphans.js'
 import type { Peer } from './peers.js'
+import type { Decision, Registers, Wish } from './registers.js'
 import { isSameRow, preferRow } from './row-order.js'
 
 /** More writes than a bucket can have had: one that was lost goes on from the time in these. */
@@ -60,15 +59,15 @@ const NOTHING_KNOWN: TableOutline = { mask: 0, digest: 0, epochs: [] }
 
 export class Rows {
   readonly #cluster: Cluster
-  readonly #agreement: Agreement
+  readonly #registers: Registers
   readonly #handlers: RowHandlers
   readonly #orphans: Orphans
-  /** Backups whose copies are of another side, until the end of what is being followed. */
+  /** Backups whose copies are of another side, or nobody knows of what, until the end of what is being followed. */
   readonly #strangers: { readonly peer: Peer; readonly bucket: number }[] = []
 
-  constructor(cluster: Cluster, agreement: Agreement, handlers: RowHandlers) {
+  constructor(cluster: Cluster, registers: Registers, handlers: RowHandlers) {
     this.#cluster = cluster
-    this.#agreement = agreement
+    this.#registers = registers
     this.#handlers = handlers
     this.#orphans = new Orphans(cluster)
   }
@@ -78,7 +77,7 @@ export class Rows {
     const { table, view } = this.#cluster
     for (let bucket = 0; bucket <= table.mask; bucket++) {
       table.replace(bucket, 1, [view.self])
-      this.#agreement.seed(bucket, { kind: 'row', row: table.row(bucket), deposes: '' })
+      this.#registers.seed(bucket, { kind: 'row', row: table.row(bucket), deposes: '' })
       this.#hold(bucket)
     }
   }
@@ -98,7 +97,7 @@ export class Rows {
         ...(done === undefined ? {} : { done: (decided) => done(bucket, decided) })
       }
     })
-    this.#agreement.propose(wishes)
+    this.#registers.propose(wishes)
   }
 
   /** The row as it is, with a new epoch: whatever was begun from the old one comes to nothing. */
@@ -108,14 +107,14 @@ export class Rows {
     const next: RowValue = { kind: 'row', row: table.row(bucket), deposes: '' }
     const expected = table.epochOf(bucket)
     const settle = (): void => done(table.mask === mask && table.epochOf(bucket) > expected)
-    this.#agreement.propose([{ register: bucket, expected, next, reason, done: settle }])
+    this.#registers.propose([{ register: bucket, expected, next, reason, done: settle }])
   }
 
   /** Finds out what became of a change that somebody began. */
   resolve(bucket: number, reason: string, done?: () => void): void {
     const expected = this.#cluster.table.epochOf(bucket)
     const wish = { register: bucket, expected, reason }
-    this.#agreement.propose([done === undefined ? wish : { ...wish, done }])
+    this.#registers.propose([done === undefined ? wish : { ...wish, done }])
   }
 
   /** Agreed on, here or by finishing what another node began. */
@@ -151,7 +150,7 @@ export class Rows {
     const { table } = this.#cluster
     for (const { bucket, epoch } of rows) {
       for (let child = bucket; child <= table.mask; child += mask + 1) {
-        if (this.#isPossible(peer, child, epoch)) this.doubt(child, epoch)
+        if (this.isPossible(peer, child, epoch)) this.doubt(child, epoch)
       }
     }
   }
@@ -161,13 +160,13 @@ export class Rows {
     const { table, buckets } = this.#cluster
     if (buckets[bucket]?.role !== 'primary' || table.epochOf(bucket) >= epoch) return
     this.concede(bucket)
-    if (!this.#agreement.doubt(bucket, epoch)) this.resolve(bucket, 'it may have been taken')
+    if (!this.#registers.doubt(bucket, epoch)) this.resolve(bucket, 'it may have been taken')
   }
 
   /** The row was decided, perhaps as it was: what somebody attempted before will never be. */
   #regain(bucket: number): void {
     const state = this.#cluster.buckets[bucket]
-    if (state?.conceded !== true || this.#agreement.isPending(bucket)) return
+    if (state?.conceded !== true || this.#registers.isPending(bucket)) return
     state.conceded = false
     if (!state.holding) this.#handlers.release(state)
   }
@@ -197,7 +196,7 @@ export class Rows {
     }
     for (const bucket of changed) this.#follow(bucket, 'told')
     for (const bucket of changed) {
-      this.#agreement.learned(bucket, { kind: 'row', row: table.row(bucket), deposes: '' })
+      this.#registers.learned(bucket, { kind: 'row', row: table.row(bucket), deposes: '' })
       this.#regain(bucket)
     }
     if (changed.length > 0) this.#handlers.changed()
@@ -208,7 +207,7 @@ export class Rows {
   #take(peer: Peer, bucket: number, row: Row): boolean {
     const { table } = this.#cluster
     const known = table.row(bucket)
-    if (!this.#isPossible(peer, bucket, row.epoch)) return false
+    if (!this.isPossible(peer, bucket, row.epoch)) return false
     if (row.epoch !== known.epoch || isSameRow(row, known)) return table.offer(bucket, row)
     if (this.#handlers.byMajority()) {
       this.#refuse(peer, `bucket ${bucket} has another row at epoch ${row.epoch}`)
@@ -218,8 +217,10 @@ export class Rows {
     return table.offer(bucket, { ...preferRow(row, known), epoch: row.epoch + 1 })
   }
 
-  #isPossible(peer: Peer, bucket: number, epoch: number): boolean {
-    const known = this.#cluster.table.epochOf(bucket)
+  /** Says so to both sides if not. Of a bucket that nothing is known of yet, anything is believed. */
+  isPossible(peer: Peer, bucket: number, epoch: number): boolean {
+    const { table } = this.#cluster
+    const known = bucket > table.mask ? 0 : table.epochOf(bucket)
     if (known === 0 || epoch <= known + EPOCH_STEP_MAX) return true
     this.#refuse(peer, `bucket ${bucket} cannot be at epoch ${epoch}, it is at ${known}`)
     return false
@@ -268,7 +269,7 @@ export class Rows {
     table.expand(mask)
     const states = buckets.filter((state) => state !== undefined)
     for (const state of states) this.#splitState(state, old)
-    this.#agreement.split(old, mask)
+    this.#registers.split(old, mask)
     for (const peer of peers.all()) peer.split(old, mask)
     this.#orphans.clear()
     this.#handlers.splitDone(old, mask)
@@ -383,11 +384,19 @@ export class Rows {
     if (was === 'primary') return
     state.lastVersion = clock.last
     state.settledVersion = clock.last
+    // Who takes over has writes that the other backups may lack. Nobody is shown them, or told that they were done, before
+    // these have said that they stand where this copy does, or are struck. A primary that hands over has seen to that.
+    const isKnownEqual = was === 'incoming'
+    if (!isKnownEqual) state.settledVersion = 0
     const rows = [{ bucket, row: table.row(bucket) }]
-    for (const peer of state.backups) {
+    state.backups.forEach((peer, place) => {
       peers.send(peer, { kind: 'rows', mask: table.mask, rows }, now)
-      peers.send(peer, { kind: 'promoted', bucket, epoch, seq: state.seq }, now)
-    }
+      const frame = peers.send(peer, { kind: 'promoted', bucket, epoch, seq: state.seq }, now)
+      if (isKnownEqual) return
+      state.lastFrames[place] = frame > 0 ? frame : peer.batchFrame
+      // One that cannot be asked is struck like one that says no.
+      if (frame === 0) this.#strangers.push({ peer, bucket })
+    })
     this.#handlers.promoted(state)
     if (was === 'incoming') this.#handlers.arrived(bucket)
   }

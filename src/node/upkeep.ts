@@ -40,6 +40,12 @@ export class Upkeep {
   #purgeMs = Infinity
   /** How often marks were told since a node that may come back was last silent. */
   #quietSyncs = RETURN_SYNCS
+  /** Whose key expires; one for all, since it is called in every turn. */
+  #expiring: BucketState | undefined
+  readonly #expireKey = (ref: number): void => {
+    const state = this.#expiring
+    if (state !== undefined) this.#copies.expire(state, state.items.keyBytes(ref))
+  }
 
   constructor(cluster: Cluster, copies: Copies) {
     this.#cluster = cluster
@@ -148,10 +154,8 @@ export class Upkeep {
       const state = buckets[this.#expiryAt]
       if (state?.role !== 'primary' || state.holding || state.items.expiring === 0) continue
       if (this.#copies.isCongested(state)) continue
-      const { items } = state
-      const left = items.expired(now, EXPIRY_BUDGET, (ref) => {
-        this.#copies.expire(state, items.keyBytes(ref))
-      })
+      this.#expiring = state
+      const left = state.items.expired(now, EXPIRY_BUDGET, this.#expireKey)
       budget -= EXPIRY_BUDGET - left
       if (left === 0) this.#expireMs = now + AGAIN_MS
     }

@@ -17,9 +17,9 @@ import {
   type VoterSet
 } from '../core/membership/voters.js'
 import { VOTERS_REGISTER } from '../wire/peer/agreement.js'
-import type { Agreement } from './agreement.js'
 import type { Cluster } from './cluster.js'
 import type { Peer } from './peers.js'
+import type { Registers } from './registers.js'
 
 export interface VotingHandlers {
   /** The lease may have come back, or be another one. */
@@ -28,7 +28,7 @@ export interface VotingHandlers {
 
 export class Voting {
   readonly #cluster: Cluster
-  readonly #agreement: Agreement
+  readonly #registers: Registers
   readonly #handlers: VotingHandlers
   /** From each voter to this node. */
   readonly #grants = new Map<NodeName, Grant>()
@@ -38,17 +38,20 @@ export class Voting {
   readonly #seen = new Map<NodeName, number>()
   #learnedMs = 0
   #leaseEndMs = -Infinity
+  /** As it was last told, and whether there was ever something to tell: a newcomer is not cut off. */
+  #serves = false
+  #served = false
   /** Rows that the present set has not decided once more yet. */
   #unsettled: { version: number; mask: number; left: Set<number> } | undefined
 
-  constructor(cluster: Cluster, agreement: Agreement, handlers: VotingHandlers) {
+  constructor(cluster: Cluster, registers: Registers, handlers: VotingHandlers) {
     this.#cluster = cluster
-    this.#agreement = agreement
+    this.#registers = registers
     this.#handlers = handlers
   }
 
   get set(): VoterSet {
-    return this.#agreement.voters
+    return this.#registers.voters
   }
 
   get isVoter(): boolean {
@@ -58,13 +61,13 @@ export class Voting {
 
   /** It may be one by a set that it has accepted, or was asked about, and has not heard the end of. */
   get mayBeVoter(): boolean {
-    const { seen, mayBeNamed } = this.#agreement
+    const { seen, mayBeNamed } = this.#registers
     return this.isVoter || seen > this.set.version || mayBeNamed
   }
 
   /** On its way out: whether it is about to be made a voter is found out by deciding the voters once more. */
   leaving(): void {
-    if (!this.isVoter && this.#agreement.mayBeNamed) this.ask()
+    if (!this.isVoter && this.#registers.mayBeNamed) this.ask()
   }
 
   get byMajority(): boolean {
@@ -76,7 +79,7 @@ export class Voting {
     const { name, life, policy } = this.#cluster.config
     const voters = [{ name, life }]
     const set = { version: 1, policy, settled: true, strict: false, voters }
-    this.#agreement.seed(VOTERS_REGISTER, { kind: 'voters', set })
+    this.#registers.seed(VOTERS_REGISTER, { kind: 'voters', set })
     this.learn(set, 'the first node')
   }
 
@@ -84,6 +87,19 @@ export class Voting {
   mayServe(): boolean {
     const { now, config } = this.#cluster
     return now < this.#leaseEndMs || !this.byMajority || config.sabotage === 'skip-lease'
+  }
+
+  /** To be called now and then: says that the lease ran out, and that it is there again. */
+  watchLease(): void {
+    const { config, outbox, now } = this.#cluster
+    const serves = this.mayServe()
+    if (serves === this.#serves) return
+    // New voters have not granted anything yet.
+    if (!serves && now < this.#learnedMs + config.leaseMs) return
+    // The first lease is no news.
+    if (this.#served) outbox.event({ kind: serves ? 'serving' : 'isolated', node: config.name })
+    this.#served = true
+    this.#serves = serves
   }
 
   /** The longest time for which a lease can still be relied on that was granted just now. */
@@ -111,7 +127,7 @@ export class Voting {
     const left = this.set.voters.filter(remains)
     if (left.length === this.set.voters.length) return
     const voters = left.length > 0 ? left : [{ name: config.name, life: config.life }]
-    const version = Math.max(this.#agreement.seen, this.set.version) + 1
+    const version = Math.max(this.#registers.seen, this.set.version) + 1
     const set = { ...this.set, version, settled: false, strict: false, voters }
     this.learn(set, 'the others were struck by hand')
   }
@@ -128,7 +144,7 @@ export class Voting {
     const { version, settled, voters } = chosen
     const names = voters.map(({ name }) => name)
     outbox.event({ kind: 'voters', version, settled, voters: names, reason })
-    this.#agreement.votersChanged(chosen)
+    this.#registers.votersChanged(chosen)
     this.#refreshLease()
   }
 
@@ -153,8 +169,8 @@ export class Voting {
     const { peers, now } = this.#cluster
     const { version } = this.set
     if (peer !== undefined) peers.send(peer, { kind: 'votersAsk' }, now)
-    if (version === 0 || this.#agreement.isPending(VOTERS_REGISTER)) return
-    this.#agreement.propose([
+    if (version === 0 || this.#registers.isPending(VOTERS_REGISTER)) return
+    this.#registers.propose([
       { register: VOTERS_REGISTER, expected: version, reason: 'others know newer voters' }
     ])
   }
@@ -213,8 +229,8 @@ export class Voting {
   /** Looks after the voters, if that is this node's to do. */
   beat(): void {
     const { members, config } = this.#cluster
-    if (this.#agreement.isPending(VOTERS_REGISTER) || !this.#isSteward()) return
-    if (this.#agreement.seen > this.set.version) {
+    if (this.#registers.isPending(VOTERS_REGISTER) || !this.#isSteward()) return
+    if (this.#registers.seen > this.set.version) {
       this.ask()
       return
     }
@@ -231,7 +247,7 @@ export class Voting {
     const { version, policy } = this.set
     const { voters, strict } = next
     const set = { version, policy, settled: false, strict, voters }
-    this.#agreement.propose([
+    this.#registers.propose([
       {
         register: VOTERS_REGISTER,
         expected: version,
@@ -255,8 +271,8 @@ export class Voting {
     const unsettled = this.#unsettled
     if (unsettled === undefined) return
     const isWanted = (): boolean => this.#unsettled === unsettled
-    const buckets = [...unsettled.left].filter((bucket) => !this.#agreement.isPending(bucket))
-    this.#agreement.propose(
+    const buckets = [...unsettled.left].filter((bucket) => !this.#registers.isPending(bucket))
+    this.#registers.propose(
       buckets.map((bucket) => ({
         register: bucket,
         expected: table.epochOf(bucket),
@@ -273,7 +289,7 @@ export class Voting {
   #settled(): void {
     const { version } = this.set
     this.#unsettled = undefined
-    this.#agreement.propose([
+    this.#registers.propose([
       {
         register: VOTERS_REGISTER,
         expected: version,

@@ -101,24 +101,25 @@ export class Arrangement {
    */
   homeless(primary: NodeIndex): { bucket: number; to: NodeIndex }[] {
     const { table } = this
-    const found: { bucket: number; to: NodeIndex; have: number }[] = []
+    // By how many copies there are. Asked after every load level, and of a dead node's hundreds only the first are wanted.
+    const found: { bucket: number; to: NodeIndex }[][] = []
     for (const fresh of [false, true]) {
       if (fresh) this.#homes = undefined
       let own = false
       for (const [bucket, nodes] of this.#currentHomes()) {
         if (table.primaryOf(bucket) !== primary) continue
         own = true
-        const have = this.countStaying(bucket)
+        const list = (found[this.countStaying(bucket)] ??= [])
+        if (list.length >= HOMELESS_MAX) continue
         for (const to of nodes) {
           // A fresh assignment goes beyond a quota only where there is no other place.
           const room = fresh || table.totalOf(to) < this.quotaOf(to)
-          if (room && !table.isHolder(bucket, to)) found.push({ bucket, to, have })
+          if (room && !table.isHolder(bucket, to)) list.push({ bucket, to })
         }
       }
-      if (found.length > 0 || !own) break
+      if (!own || found.some((list) => list.length > 0)) break
     }
-    if (found.some(({ have }) => have !== found[0].have)) found.sort((a, b) => a.have - b.have)
-    return found.length > HOMELESS_MAX ? found.slice(0, HOMELESS_MAX) : found
+    return found.flat().slice(0, HOMELESS_MAX)
   }
 
   /** Copies of the bucket on members that stay. */

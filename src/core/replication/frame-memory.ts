@@ -5,7 +5,8 @@
  */
 import { assert } from '../assert.js'
 
-const BITS_MIN = 10
+/** More than half of the smallest piece. */
+const SMALL_BYTES_MAX = 512
 const BITS_MAX = 20
 const FREE_BYTES_MAX = 16 * 1024 * 1024
 
@@ -20,7 +21,7 @@ export class FrameMemory {
   copy(bytes: Uint8Array): Uint8Array {
     const { length } = bytes
     const bits = 32 - Math.clz32(length - 1)
-    if (bits < BITS_MIN || bits > BITS_MAX) return bytes.slice()
+    if (length <= SMALL_BYTES_MAX || bits > BITS_MAX) return bytes.slice()
     const buffer = this.#take(bits)
     assert(!this.#lent.has(buffer), 'memory of a frame is given out once')
     this.#lent.add(buffer)
@@ -30,7 +31,10 @@ export class FrameMemory {
   }
 
   /** Nobody looks at the frame any more. */
-  give({ buffer }: Uint8Array): void {
+  give(frame: Uint8Array): void {
+    // Before its buffer is asked for: those of small arrays are made when they are, outside the heap.
+    if (frame.length <= SMALL_BYTES_MAX) return
+    const { buffer } = frame
     if (!(buffer instanceof ArrayBuffer) || !this.#lent.delete(buffer)) return
     if (this.#freeBytes + buffer.byteLength > FREE_BYTES_MAX) return
     this.#freeBytes += buffer.byteLength
