@@ -46,6 +46,7 @@ export function formatSummary(status: Status, style: Style = PLAIN): string {
   if (status.withoutBackup > 0) {
     parts.push(paint(`${status.withoutBackup} buckets without a backup`, 'magenta', style))
   }
+  if (!status.serving) parts.push(paint(`${status.node} SERVES NOTHING`, 'alarm', style))
   if (status.lost > 0) parts.push(paint(`${status.lost} BUCKETS LOST`, 'alarm', style))
   const dead = status.nodes.filter(({ state }) => state === 'dead').map(({ name }) => name)
   if (dead.length > 0) parts.push(paint(`dead: ${dead.join(', ')}`, 'red', style))
@@ -176,6 +177,12 @@ function formatProblems(status: Status, style: Style): string[] {
   const dead = nodes.filter(({ state }) => state === 'dead').map(({ name }) => name)
   const silent = countLost(buckets)
   const begun = status.lost - silent
+  if (!status.serving) {
+    lines.push(
+      paint('CUT OFF', 'alarm', style) +
+        ` ${status.node} hears no majority of the voters, or none yet, and serves nothing until it does; what it holds is kept`
+    )
+  }
   if (silent > 0) {
     lines.push(
       paint('LOST', 'alarm', style) +

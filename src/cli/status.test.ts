@@ -39,6 +39,7 @@ function statusOf({ buckets = 16, nodes = [{}, {}], rows, moves = [], more = {} 
     splitAt: 0,
     policy: 'majority',
     balanced: true,
+    serving: true,
     withoutBackup: 0,
     lost: 0,
     buckets: list,
@@ -141,6 +142,12 @@ describe('status as text', () => {
     expect(text).toContain('3 buckets started empty')
     expect(text).toContain('opencluster forget NAME')
     expect(text).toContain('start another with --join 127.0.0.1:13600')
+  })
+
+  it('says that the node that was asked is cut off', () => {
+    const status = statusOf({ more: { serving: false } })
+    expect(formatSummary(status)).toContain('a SERVES NOTHING')
+    expect(formatStatus(status).join('\n')).toContain('a hears no majority of the voters')
   })
 
   it('has zones and weights where there are any', () => {

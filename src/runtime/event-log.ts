@@ -20,6 +20,12 @@ export function logEvent(log: Log, event: NodeEvent): void {
     case 'voters':
       log.info(kind, { ...rest, voters: event.voters.join(',') } as Fields)
       return
+    case 'isolated':
+      log.warn('cut off', { node: event.node, reason: 'it hears no majority and serves nothing' })
+      return
+    case 'serving':
+      log.info('serves again', { node: event.node, reason: 'it hears a majority again' })
+      return
     case 'died':
       log.warn(kind, { node: event.node, reason: 'nothing was heard of it for too long' })
       return
@@ -35,9 +41,7 @@ export function logEvent(log: Log, event: NodeEvent): void {
       log.decision('a bucket was lost with all its copies', rest as Fields, 'error')
       return
     case 'conflict':
-      log.limited('conflict', 'both sides of a cut wrote a key; the newer version stays', {
-        ...(rest as Fields)
-      })
+      log.each('both sides of a cut wrote a key; the newer version stays', rest as Fields, 'warn')
       return
     case 'peerError': {
       const { node, reason } = event

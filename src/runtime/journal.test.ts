@@ -36,4 +36,19 @@ describe('the journal', () => {
     expect(all).toHaveLength(201)
     expect(all.at(-1)).toMatchObject({ kind: 'moved', about: 'backup 4999 b', reason: 'r' })
   })
+
+  test('names the last key of a conflict, and who was cut off', () => {
+    const journal = new Journal(() => 'a')
+    const versions = { keptVersion: 9, droppedVersion: 7 }
+    journal.note({ kind: 'conflict', bucket: 3, key: 'k', ...versions }, 0)
+    journal.note({ kind: 'isolated', node: a }, 1)
+    journal.note({ kind: 'serving', node: a }, 2)
+    const [conflict, ...rest] = journal.after(0)
+    expect(conflict).toMatchObject({ kind: 'conflict', about: '#3' })
+    expect(conflict.reason).toContain('"k" last: 9 was kept, 7 was not')
+    expect(rest.map(({ kind, about }) => [kind, about])).toEqual([
+      ['isolated', 'a'],
+      ['serving', 'a']
+    ])
+  })
 })

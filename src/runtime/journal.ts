@@ -12,6 +12,8 @@ export type EntryKind =
   | 'left'
   | 'died'
   | 'returned'
+  | 'isolated'
+  | 'serving'
   | 'promoted'
   | 'split'
   | 'lost'
@@ -91,6 +93,8 @@ function describe(event: NodeEvent | RingEvent): Draft | undefined {
     case 'left':
     case 'died':
     case 'returned':
+    case 'isolated':
+    case 'serving':
       return { kind: event.kind, about: event.node, reason: REASONS[event.kind] }
     case 'promoted':
       return { kind: 'promoted', about: event.instead, reason: 'its backups here took over' }
@@ -101,8 +105,10 @@ function describe(event: NodeEvent | RingEvent): Draft | undefined {
     case 'lost':
       return { kind: 'lost', about: '', reason: 'all copies are gone; it starts empty' }
     case 'conflict': {
-      const reason = 'both sides of a cut wrote it; the newer version was kept'
-      return { kind: 'conflict', about: `#${event.bucket}`, reason }
+      const { bucket, key, keptVersion, droppedVersion } = event
+      const versions = `${keptVersion} was kept, ${droppedVersion} was not`
+      const reason = `both sides of a cut wrote it, ${JSON.stringify(key)} last: ${versions}`
+      return { kind: 'conflict', about: `#${bucket}`, reason }
     }
     case 'voters':
       return { kind: 'voters', about: event.voters.join(', '), reason: event.reason }
@@ -122,5 +128,7 @@ const REASONS = {
   leaving: 'it was asked to go and hands its copies over',
   left: 'everything it held is elsewhere, or it was struck',
   died: 'nothing was heard of it for too long',
-  returned: 'it can be heard again'
+  returned: 'it can be heard again',
+  isolated: 'it hears no majority and serves nothing',
+  serving: 'it hears a majority again'
 } as const

@@ -89,3 +89,19 @@ test('a backup that leaves its row is told with the reason, other rows are detai
     'warn  struck a backup bucket=3 epoch=9 left=0 reason="a backup is of no use"'
   )
 })
+
+test('every key that both sides of a cut wrote has a line, with both versions', () => {
+  const { log, lines } = open('info', 'json')
+  for (let i = 0; i < 300; i++) {
+    const versions = { keptVersion: 9, droppedVersion: 7 }
+    logEvent(log, { kind: 'conflict', bucket: 3, key: `k${i}`, ...versions })
+  }
+  expect(lines).toHaveLength(300)
+  expect(JSON.parse(lines[299])).toMatchObject({
+    level: 'warn',
+    bucket: 3,
+    key: 'k299',
+    keptVersion: 9,
+    droppedVersion: 7
+  })
+})

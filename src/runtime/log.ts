@@ -26,9 +26,10 @@ const RANKS: Readonly<Record<LogLevel, number>> = {
 }
 /** The same limited line comes at most once in this time. */
 const LIMIT_MS = 10_000
-/** Decisions of one kind that are told in a second; the others are counted. */
+/** Lines of one kind that are told in this time; the others are counted. */
 const PACED_MS = 1000
-const PACED_MAX = 10
+const DECISIONS_MAX = 10
+const EACH_MAX = 10_000
 /** Kinds of limited lines that are remembered. */
 const LIMITED_MAX = 1000
 
@@ -70,6 +71,15 @@ export class Log {
 
   /** For what the node decides: each with its reason, a few of a kind a second, the others as a number (`sweep`). */
   decision(message: string, fields: Fields, level: LogLevel = 'info'): void {
+    this.#pace(message, fields, { level, most: DECISIONS_MAX })
+  }
+
+  /** For what somebody has to go through one by one: only a flood of them is counted. */
+  each(message: string, fields: Fields, level: LogLevel): void {
+    this.#pace(message, fields, { level, most: EACH_MAX })
+  }
+
+  #pace(message: string, fields: Fields, { level, most }: { level: LogLevel; most: number }): void {
     const now = this.#now()
     let pace = this.#paced.get(message)
     if (pace === undefined || now - pace.sinceMs >= PACED_MS) {
@@ -77,7 +87,7 @@ export class Log {
       pace = { sinceMs: now, told: 0, held: 0, level }
       this.#paced.set(message, pace)
     }
-    if (pace.told < PACED_MAX) {
+    if (pace.told < most) {
       pace.told++
       this.#put(level, message, fields)
     } else pace.held++

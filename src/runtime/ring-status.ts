@@ -58,6 +58,7 @@ export function describeRingStatus(
     splitAt: 0,
     policy: 'quorum',
     balanced: stage === 'rest' && !members.some(({ hollow, up }) => hollow || !up),
+    serving: true,
     withoutBackup: copies === 1 ? 0 : count('without-backup'),
     lost: count('lost'),
     nodes: configuration.members.map((member): NodeStatus => {

@@ -55,6 +55,8 @@ export interface Status {
   readonly splitAt: number
   readonly policy: string
   readonly balanced: boolean
+  /** False while the node that says this hears no majority: it serves nothing. */
+  readonly serving: boolean
   readonly withoutBackup: number
   readonly lost: number
   readonly nodes: readonly NodeStatus[]
@@ -126,6 +128,7 @@ export function describeBriefly(node: Node, extras: StatusExtras): Omit<Status, 
     splitAt: view.splitAt,
     policy: inspection.voters.byMajority ? 'majority' : 'available',
     balanced: moves.length === 0 && isBalanced(node),
+    serving: node.joined && node.mayServe(),
     withoutBackup: 0,
     lost: extras.lostSeen,
     nodes: describeNodes(node, extras.http),

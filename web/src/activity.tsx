@@ -14,6 +14,8 @@ const MARKS: Readonly<Record<EntryKind, string>> = {
   left: '−',
   died: '×',
   returned: '↺',
+  isolated: '⊘',
+  serving: '✓',
   promoted: '↑',
   split: '÷',
   lost: '!',

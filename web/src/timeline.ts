@@ -105,6 +105,10 @@ function describe({ kind, node, about, count }: JournalEntry): string {
       return `${about} died`
     case 'returned':
       return `${about} is back`
+    case 'isolated':
+      return `${about} is cut off`
+    case 'serving':
+      return `${about} serves again`
     case 'promoted':
       return `${node} took over ${plural(count, 'bucket')} from ${about}`
     case 'split':

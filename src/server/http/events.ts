@@ -1,6 +1,6 @@
 /**
  * `/api/events`: server-sent events, one for each thing the node reports: `row` (a line of the table changed), `stage`
- * (a move went on), `joined`, `leaving`, `left`, `died`, `returned`, `promoted`, `split`, `lost`, `conflict`, `voters`.
+ * (a move went on), `joined`, `leaving`, `left`, `died`, `returned`, `isolated`, `serving`, `promoted`, `split`, `lost`, `conflict`, `voters`.
  */
 import type { RouteGroup } from './context.js'
 import { EventStreams } from './event-stream.js'
