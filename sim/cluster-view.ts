@@ -13,18 +13,16 @@ export interface ClusterView {
 /** For every bucket under the largest mask the row with the highest epoch that anybody has. */
 export function newestRows(nodes: readonly Inspection[]): InspectedRow[] {
   const mask = nodes.reduce((most, node) => Math.max(most, node.mask), 0)
+  const tables = nodes.map((node) => ({ mask: node.mask, rows: node.rows }))
   const newest: InspectedRow[] = []
   for (let bucket = 0; bucket <= mask; bucket++) {
-    newest.push({ bucket, epoch: 0, primary: null, backups: [] })
-  }
-  for (const node of nodes) {
-    for (const row of node.rows) {
+    let best: InspectedRow = { bucket, epoch: 0, primary: null, backups: [] }
+    for (const table of tables) {
       // A table with fewer buckets speaks for all the pieces its buckets were cut into.
-      for (let bucket = row.bucket; bucket <= mask; bucket += node.mask + 1) {
-        if (row.epoch <= newest[bucket].epoch) continue
-        newest[bucket] = row.bucket === bucket ? row : { ...row, bucket }
-      }
+      const row = table.rows[bucket & table.mask]
+      if (row.epoch > best.epoch) best = row
     }
+    newest.push(best.bucket === bucket ? best : { ...best, bucket })
   }
   return newest
 }
@@ -35,17 +33,18 @@ export function holdersOf(row: InspectedRow): string[] {
 
 /** Whether every bucket has all its copies, in the newest rows and in memory, so that losing one is safe. */
 export function hasAllCopies(view: ClusterView): boolean {
+  const { nodes } = view
   const copies = Math.min(view.copies, view.staying.length)
+  if (nodes.some((node) => node.mask !== nodes[0].mask)) return false
+  const rows = newestRows(nodes)
+  // First what the rows say, which costs nothing: a crash that waits for the copies asks again and again.
+  if (rows.some((row) => row.primary === null || row.backups.length + 1 < copies)) return false
   const held = new Map<string, Map<number, string>>()
-  const mask = view.nodes.reduce((most, node) => Math.max(most, node.mask), 0)
-  for (const node of view.nodes) {
-    if (node.mask !== mask) return false
+  for (const node of nodes) {
     held.set(node.name, new Map(node.held.map((copy) => [copy.bucket, copy.role])))
   }
-  return newestRows(view.nodes).every((row) => {
-    const holders = holdersOf(row)
-    if (row.primary === null || holders.length < copies) return false
-    return holders.every((name) => {
+  return rows.every((row) => {
+    return holdersOf(row).every((name) => {
       const role = held.get(name)?.get(row.bucket)
       return role === 'primary' || role === 'backup'
     })

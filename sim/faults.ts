@@ -336,7 +336,7 @@ export class FaultPlan {
     if (this.#restarts.size >= copies - 1) return false
     const view = simulation.view()
     if (this.#options.mayPart && isParted(view)) return false
-    return hasAllCopies(view) && this.#staysDecided(newestVoters(view.nodes))
+    return this.#staysDecided(newestVoters(view.nodes)) && hasAllCopies(view)
   }
 
   /** A node that is changing rows may be the only one that holds something by a row that nobody has learned yet. */

@@ -66,6 +66,10 @@ export interface RunOptions {
   readonly onLine?: (line: string) => void
   /** Takes the place of the faults of the class; called when the cluster has started. */
   readonly script?: (run: Run) => void
+  /** Looked at beside those of every run. */
+  readonly checkers?: readonly Checker[]
+  /** The key's bucket was told as lost: what was written to it before may be missing. */
+  readonly isForgiven?: (key: string) => boolean
 }
 
 export interface Statistics extends RunStatistics {
@@ -121,7 +125,7 @@ export class Run {
     const faults = options.faults ?? 'all'
     const policy = options.policy ?? 'majority'
     const shortFaults = options.shortFaults ?? policy === 'available'
-    const { sabotage, workload, onLine } = options
+    const { sabotage, workload, onLine, isForgiven } = options
     const config = { policy, ...options.config }
     const circumstances = drawCircumstances(seed, {
       faults,
@@ -144,7 +148,8 @@ export class Run {
     this.workload = new Workload(this.simulation, {
       ...circumstances.workload,
       oneHistory,
-      ...(mayPart ? { watchers: 0 } : {})
+      ...(mayPart ? { watchers: 0 } : {}),
+      ...(isForgiven === undefined ? {} : { isForgiven })
     })
     this.#availability = new Availability()
     this.faults = new FaultPlan(this.simulation, {
@@ -174,7 +179,8 @@ export class Run {
     this.#checkers = [
       ...(mayPart ? [new LossesChecker()] : this.#oneHistory()),
       new ShipsNothingChecker(),
-      ...this.#restCheckers
+      ...this.#restCheckers,
+      ...(options.checkers ?? [])
     ]
     this.#listen()
   }
@@ -184,9 +190,10 @@ export class Run {
     const { simulation, workload } = this
     this.#startNodes()
     this.#sample()
-    if (this.#options.policy === 'auto') this.#awaitMajority()
-    if (this.#options.script === undefined) this.faults.start()
-    else this.#options.script(this)
+    const { policy, script } = this.#options
+    if (policy === 'auto' && this.#nodes >= AUTO_NODES_MIN) this.#awaitMajority()
+    if (script === undefined) this.faults.start()
+    else script(this)
     simulation.runFor((this.#options.minutes ?? MINUTES_DEFAULT) * 60_000)
     this.faults.stop()
     const healed = simulation.now
@@ -359,6 +366,7 @@ export interface SimulateOptions extends SeedsOptions {
 export function runSimulation(options: SimulateOptions): number {
   const { nodes, minutes, policy, faults, shortFaults, trace, onLine } = options
   let outages = NO_OUTAGES
+  let undecided = 0
   return runSeeds(options, {
     run: (seed) => {
       const traced = trace ? { onLine } : {}
@@ -366,9 +374,14 @@ export function runSimulation(options: SimulateOptions): number {
       const given = { nodes: size, minutes, policy, faults, shortFaults, ...traced }
       const outcome = runSeed(seed, given)
       outages = addOutages(outages, outcome.statistics.outages)
+      undecided += outcome.statistics.undecided
       return outcome
     },
     columns: ({ moves }: Statistics) => [`${String(moves).padStart(4)} moves`],
-    sum: () => formatOutages(outages)
+    sum: () => [
+      ...formatOutages(outages),
+      // They were not seen to be wrong, which is less than right.
+      ...(undecided === 0 ? [] : [`${undecided} histories were too entangled to be judged`])
+    ]
   })
 }

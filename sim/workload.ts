@@ -24,6 +24,13 @@ import type { Simulation } from './simulator.js'
 export interface WorkloadOptions {
   /** Every key has one history, which is checked; false where two sides of a cut may go on. */
   readonly oneHistory?: boolean
+  /**
+   * Where it says so, the histories end: what is seen of that key from now on is held against
+   * nobody.
+   */
+  readonly isForgiven?: (key: string) => boolean
+  /** All clients work on this family of keys. */
+  readonly only?: string
   readonly clients: number
   /** Clients that are content with the primary's word; their writes may be lost in a crash. */
   readonly looseClients: number
@@ -80,11 +87,15 @@ export class Workload {
   /** The longest a request took that was answered. */
   latencyMsMax = 0
   readonly #listeners: Checker[] = []
+  /** Those of them that see what is forgiven too. */
+  readonly #strict: Checker[] = []
+  readonly #isForgiven: (key: string) => boolean
   readonly #families: ReadonlyMap<string, Family>
   readonly #bulk: RegisterFamily
   readonly #loose: RegisterFamily
   readonly #random: Random
   readonly #looseFrom: number
+  readonly #only: string | undefined
   #reading = false
   #finalReads: Draft[] = []
   #triesLeft = 0
@@ -93,6 +104,7 @@ export class Workload {
     const { clients, looseClients } = options
     this.#random = simulation.random.workload
     this.#looseFrom = clients
+    this.#only = options.only
     const strings = { writers: clients, shape: 'string' } as const
     this.#bulk = new RegisterFamily({
       ...strings,
@@ -148,6 +160,7 @@ export class Workload {
       this.linearizability
     ]
     if (options.oneHistory !== false) this.#listeners.push(...this.checkers)
+    this.#isForgiven = options.isForgiven ?? (() => false)
     let ids = 0
     this.clients = Array.from({ length: clients + looseClients }, (_, id) => {
       return new Client({
@@ -161,7 +174,7 @@ export class Workload {
         nextId: () => ++ids,
         draw: (client) => this.#draw(client),
         onInvoke: (operation) => {
-          for (const listener of this.#listeners) listener.onInvoke?.(operation)
+          for (const listener of this.#listenersTo(operation)) listener.onInvoke?.(operation)
         },
         onComplete: (operation) => this.#complete(operation)
       })
@@ -172,6 +185,7 @@ export class Workload {
   /** Whoever else wants to see every operation. */
   listen(checker: Checker): void {
     this.#listeners.push(checker)
+    this.#strict.push(checker)
   }
 
   /** Nothing new is begun. */
@@ -228,6 +242,7 @@ export class Workload {
     if (this.#reading) return this.#finalReads.pop()
     const random = this.#random
     if (client.id >= this.#looseFrom) return this.#loose.draw(client.id, random)
+    if (this.#only !== undefined) return this.#families.get(this.#only)?.draw(client.id, random)
     const first = random.chance(0.7) ? this.#bulk.drawFirst(client.id, random) : undefined
     if (first !== undefined) return first
     let choice = random.below(100)
@@ -238,6 +253,14 @@ export class Workload {
     return undefined
   }
 
+  #listenersTo({ key, place }: Operation): readonly Checker[] {
+    if (!this.#isForgiven(key)) return this.#listeners
+    // It keeps the operations and looks at them only at the end: those that began before are
+    // forgiven too.
+    this.linearizability.forget(place)
+    return this.#strict
+  }
+
   #complete(operation: Operation): void {
     this.operations++
     const { outcome } = operation
@@ -245,7 +268,7 @@ export class Workload {
     else
       this.latencyMsMax = Math.max(this.latencyMsMax, operation.completedMs - operation.invokedMs)
     this.#families.get(operation.family)?.onComplete(operation)
-    for (const listener of this.#listeners) listener.onComplete?.(operation)
+    for (const listener of this.#listenersTo(operation)) listener.onComplete?.(operation)
     if (this.#reading && outcome.kind === 'unknown' && this.#triesLeft-- > 0) {
       this.#finalReads.push(
         ...(this.#families.get(operation.family)?.drawFinalReads() ?? []).filter(

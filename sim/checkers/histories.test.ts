@@ -4,7 +4,7 @@ import type { Action, Operation, Outcome, Value } from '../operation.js'
 import { BrokenPromise, type Checker } from './checker.js'
 import { CounterChecker } from './counter.js'
 import { ExpiryChecker } from './expiry.js'
-import { judgeHistory, LinearizabilityChecker } from './linearizable.js'
+import { findBreak, judgeHistory, LinearizabilityChecker } from './linearizable.js'
 import { LogChecker } from './log.js'
 import { NoRefusalChecker } from './no-refusal.js'
 import { RegisterChecker } from './register.js'
@@ -315,6 +315,30 @@ describe('linearizability', () => {
   it.each(Object.entries(wrong))('sees that %s', (_, lines) => {
     expect(judge(lines)).toBe('wrong')
     expect(() => play(new LinearizabilityChecker('it'), lines)).toThrow(BrokenPromise)
+  })
+
+  it('names the first reply that nothing explains, behind an order of what came before it', () => {
+    const history = (
+      [
+        [0, 1, create('x'), ok(true)],
+        [2, 9, swap('x', 'y'), ok(true)],
+        [3, 4, read, ok('x')],
+        [5, 12, read, ok('x')],
+        [10, 11, read, ok('y')],
+        [13, 14, read, ok('x')],
+        [15, 16, erase, ok(true)],
+        [17, 18, read, ok('x')]
+      ] as const
+    ).map(operation)
+    const { reply, before } = findBreak(history)
+    expect(reply).toBe(history[5])
+    expect(before.map(({ id }) => id)).toEqual([0, 2, 3, 1, 4].map((i) => history[i].id))
+    const lines = history.map(({ invokedMs, completedMs, action, outcome }): Line => {
+      return [invokedMs, completedMs, action, outcome]
+    })
+    expect(() => play(new LinearizabilityChecker('it'), lines)).toThrow(
+      /^k: no order explains\n {2}client \d+ read \[0\.013000\.\.0\.014000\] = x\nthis order/
+    )
   })
 
   it('gives up on what overlaps too much', () => {

@@ -1,16 +1,15 @@
 /**
  * Histories with several writers are linearizable: there is one order of all operations on a place that respects
- * real time and in which each returns what it returned. The search is Wing and Gong's with a memory of
- * what was tried (Lowe): an operation can be next if no other one that is still to be placed had ended before it
- * began. Operations of unknown outcome may be placed anywhere after their beginning, or nowhere.
+ * real time and in which each returns what it returned. Where there is none, the history is cut at the first reply that
+ * no order explains, and what is shown is that reply behind an order of everything before it.
  *
  * The search is exponential in how many operations overlap, so places are left after some dozens of operations
  * (see the family that makes them) and the steps are bounded; a history that is not decided within the bound is counted.
  */
-import { describeOperation, type Action, type Operation, type Value } from '../operation.js'
+import { describeOperation, type Operation } from '../operation.js'
 import { BrokenPromise, type Checker } from './checker.js'
+import { OrderSearch, type Verdict } from './order-search.js'
 
-const STEPS_MAX = 200_000
 const SHOWN_MAX = 40
 
 export class LinearizabilityChecker implements Checker {
@@ -31,105 +30,67 @@ export class LinearizabilityChecker implements Checker {
     else history.push(operation)
   }
 
+  /** The history of this place is broken, and nobody is to blame. */
+  forget(place: string): void {
+    this.#histories.delete(place)
+  }
+
   onEnd(): void {
     for (const [place, history] of this.#histories) {
       const verdict = judgeHistory(history)
       if (verdict === 'undecided') this.undecided++
       if (verdict !== 'wrong') continue
-      const lines = history.slice(-SHOWN_MAX).map((operation) => describeOperation(operation))
-      const text = `${place}: no order of these explains their results:\n  ${lines.join('\n  ')}`
-      throw new BrokenPromise(this.name, text)
+      throw new BrokenPromise(this.name, `${place}: ${describeBreak(findBreak(history))}`)
     }
     this.#histories.clear()
   }
 }
 
-type State = string | null
-
-export function judgeHistory(history: readonly Operation[]): 'right' | 'wrong' | 'undecided' {
-  const operations = history.filter(
-    ({ outcome, action }) =>
-      outcome.kind === 'ok' || (outcome.kind !== 'error' && action.kind !== 'read')
-  )
-  return new Search(operations).run()
+export function judgeHistory(history: readonly Operation[]): Verdict {
+  return new OrderSearch(history).run()
 }
 
-class Search {
-  readonly #operations: readonly Operation[]
-  readonly #ends: readonly number[]
-  /** How many must be placed: those that are known to have happened. */
-  readonly #needed: number
-  readonly #placed: boolean[]
-  readonly #tried = new Set<string>()
-  #steps = 0
+interface Break {
+  /** The first reply that no order explains. */
+  readonly reply: Operation
+  /** An order that explains everything that was answered before. */
+  readonly before: readonly Operation[]
+}
 
-  constructor(operations: readonly Operation[]) {
-    this.#operations = [...operations].sort((a, b) => a.invokedMs - b.invokedMs)
-    this.#ends = this.#operations.map((it) =>
-      it.outcome.kind === 'ok' ? it.completedMs : Infinity
+/**
+ * Of a history that is wrong. What is wrong up to some moment is wrong up to each later one, so the moment is searched by
+ * halves.
+ */
+export function findBreak(history: readonly Operation[]): Break {
+  const replies = history
+    .filter(({ outcome }) => outcome.kind === 'ok')
+    .sort((a, b) => a.completedMs - b.completedMs)
+  let [right, wrong] = [-1, replies.length - 1]
+  while (wrong - right > 1) {
+    const middle = Math.floor((right + wrong) / 2)
+    const verdict = judgeHistory(until(history, replies[middle].completedMs))
+    if (verdict === 'wrong') wrong = middle
+    else right = middle
+  }
+  const search = new OrderSearch(right < 0 ? [] : until(history, replies[right].completedMs))
+  search.run()
+  return { reply: replies[wrong], before: search.order }
+}
+
+/** What was known at that moment: whatever had not been answered may have happened or not. */
+function until(history: readonly Operation[], ms: number): Operation[] {
+  return history
+    .filter(({ invokedMs }) => invokedMs <= ms)
+    .map((operation) =>
+      operation.completedMs <= ms
+        ? operation
+        : { ...operation, completedMs: Infinity, outcome: { kind: 'pending' } }
     )
-    this.#needed = this.#operations.filter((it) => it.outcome.kind === 'ok').length
-    this.#placed = this.#operations.map(() => false)
-  }
-
-  run(): 'right' | 'wrong' | 'undecided' {
-    const found = this.#place(null, 0)
-    if (found) return 'right'
-    return this.#steps >= STEPS_MAX ? 'undecided' : 'wrong'
-  }
-
-  #place(state: State, done: number): boolean {
-    if (done === this.#needed) return true
-    if (++this.#steps >= STEPS_MAX) return false
-    const memory = `${this.#placed.map(Number).join('')}|${state ?? ''}`
-    if (this.#tried.has(memory)) return false
-    this.#tried.add(memory)
-    const limit = this.#earliestEnd()
-    for (let i = 0; i < this.#operations.length; i++) {
-      if (this.#placed[i]) continue
-      const operation = this.#operations[i]
-      if (operation.invokedMs > limit) break
-      const next = apply(operation, state)
-      if (next === undefined) continue
-      const isKnown = operation.outcome.kind === 'ok'
-      // An unknown operation that changes nothing need not be placed.
-      if (!isKnown && next === state) continue
-      this.#placed[i] = true
-      if (this.#place(next, done + (isKnown ? 1 : 0))) return true
-      this.#placed[i] = false
-    }
-    return false
-  }
-
-  #earliestEnd(): number {
-    let earliest = Infinity
-    for (let i = 0; i < this.#ends.length; i++) {
-      if (!this.#placed[i] && this.#ends[i] < earliest) earliest = this.#ends[i]
-    }
-    return earliest
-  }
 }
 
-/** The state after the operation, or undefined where it cannot have returned what it returned. */
-function apply({ action, outcome }: Operation, state: State): State | undefined {
-  const [next, value] = execute(action, state)
-  if (outcome.kind === 'ok' && outcome.value !== value) return undefined
-  return next
-}
-
-function execute(action: Action, state: State): [State, Value] {
-  switch (action.kind) {
-    case 'read':
-      return [state, state]
-    case 'assign':
-      return [action.value, true]
-    case 'create':
-      return state === null ? [action.value, true] : [state, false]
-    case 'swap':
-      return state === action.expected ? [action.value, true] : [state, false]
-    case 'erase':
-      return [null, state !== null]
-    default:
-      return [state, null]
-  }
+function describeBreak({ reply, before }: Break): string {
+  const shown = before.slice(-SHOWN_MAX).map((operation) => `\n  ${describeOperation(operation)}`)
+  const more = before.length > shown.length ? ` (the last ${shown.length})` : ''
+  const order = `this order explains all that was answered before${more}:${shown.join('')}`
+  return `no order explains\n  ${describeOperation(reply)}\n${order}`
 }

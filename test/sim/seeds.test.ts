@@ -38,8 +38,16 @@ it('the same seed gives the same run', () => {
 })
 
 describe('as the cluster decides by default', () => {
-  it.each([1, 2])('seed %i passes', (seed) => {
+  it.each([1, 2, randomInt(0xffff_ffff)])('seed %i passes', (seed) => {
     expectPassed(runSeed(seed, { policy: 'auto', minutes: MINUTES, restMs: REST_MS }))
+  })
+})
+
+describe.each(['short', 'long'])('as those decide who can be heard, with %s cuts', (cuts) => {
+  it.each([1, randomInt(0xffff_ffff)])('seed %i passes', (seed) => {
+    const shortFaults = cuts === 'short'
+    const options = { policy: 'available', minutes: MINUTES, restMs: REST_MS, shortFaults } as const
+    expectPassed(runSeed(seed, options))
   })
 })
 
@@ -91,6 +99,8 @@ const KEPT: readonly (readonly [number, RunOptions])[] = [
   [300_837, { minutes: 2.6, policy: 'majority', nodes: 4 }],
   [310_656, { minutes: 2.1, policy: 'majority', nodes: 3 }],
   [400_131, { minutes: 2.6, policy: 'majority', nodes: 6 }],
+  [410_335, { minutes: 0.4, policy: 'majority', nodes: 6 }],
+  [500_878, { minutes: 1.8, policy: 'majority', nodes: 5 }],
   [3_211_346_548, { minutes: 0.5, policy: 'majority', nodes: 5 }],
   [3_211_346_605, { minutes: 0.5, policy: 'majority', nodes: 5, restMs: 8000 }],
   [1_739_890_567, { minutes: 0.5, policy: 'majority', nodes: 5 }],
