@@ -1,8 +1,8 @@
 /** A real browser for the tests: Debian's chromium, without a screen. */
-import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
+import { havePrograms } from '../support/packages.js'
 
 const CHROMIUM = '/usr/bin/chromium'
 const FLAGS = [
@@ -24,20 +24,11 @@ export const hasBrowser = install() || process.env.CI === 'true'
 
 /** Whether there is one, if need be from now on. */
 function install(): boolean {
-  if (existsSync(CHROMIUM)) return true
-  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-    const apt = (...args: string[]): void =>
-      void spawnSync('apt-get', args, { timeout: 300_000, env })
-    apt('-qq', 'update')
-    apt('-qq', 'install', '-y', '--no-install-recommends', 'chromium')
-  }
-  if (!existsSync(CHROMIUM)) {
-    process.stderr.write(
-      'no chromium: the tests of the dashboard need it (apt-get install chromium)\n'
-    )
-  }
-  return existsSync(CHROMIUM)
+  if (havePrograms([CHROMIUM], ['chromium'])) return true
+  process.stderr.write(
+    'no chromium: the tests of the dashboard need it (apt-get install chromium)\n'
+  )
+  return false
 }
 
 export interface View {

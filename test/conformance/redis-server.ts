@@ -1,23 +1,19 @@
 /** A real redis-server on a free loopback port, and connections to it that keep the bytes of each reply. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import { ReplyParser } from '../../src/wire/resp/reply-parser.js'
+import { havePrograms } from '../support/packages.js'
 
 const PATH = '/usr/bin/redis-server'
 const START_MS_MAX = 10_000
 
 /** Installs it where that is possible; undefined where it is not, or an error if CI says it must be. */
 export function findRedisServer(): string | undefined {
-  if (!existsSync(PATH) && process.getuid?.() === 0) {
-    const apt = (...args: string[]): void => void spawnSync('apt-get', args, { timeout: 120_000 })
-    apt('update')
-    apt('install', '-y', '--no-install-recommends', 'redis-server')
-  }
-  if (existsSync(PATH)) return PATH
+  if (havePrograms([PATH], ['redis-server'])) return PATH
   if (process.env['CI'] === 'true') throw new Error(`${PATH} is missing and cannot be installed`)
   return undefined
 }

@@ -6,6 +6,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import type { TestProject } from 'vitest/node'
+import { havePrograms } from '../support/packages.js'
 
 const NEEDED = {
   gridEngine: {
@@ -36,13 +37,15 @@ declare module 'vitest' {
   }
 }
 
-const INSTALL_MS_MAX = 300_000
 const NAMES = Object.keys(NEEDED) as Prepared[]
 
 export function setup(project: TestProject): void {
   const isRoot = process.getuid?.() === 0
   const missing = NAMES.filter((name) => !isThere(name))
-  if (isRoot && missing.length > 0) install(missing.flatMap((name) => NEEDED[name].packages))
+  havePrograms(
+    missing.flatMap((name) => NEEDED[name].programs),
+    missing.flatMap((name) => NEEDED[name].packages)
+  )
   const canMake = isRoot && isThere('namespaces') && canMakeNamespaces()
   const prepared = canMake ? NAMES.filter(isThere) : []
   project.provide('prepared', prepared)
@@ -56,22 +59,6 @@ export function setup(project: TestProject): void {
 
 function isThere(name: Prepared): boolean {
   return NEEDED[name].programs.every((path) => existsSync(path))
-}
-
-function install(packages: readonly string[]): void {
-  process.stderr.write(`Installing ${packages.join(', ')} for the tests on real schedulers...\n`)
-  const apt = (...args: string[]): number | null =>
-    spawnSync('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=120', ...args], {
-      timeout: INSTALL_MS_MAX,
-      stdio: 'ignore',
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-    }).status
-  const words = ['install', '-y', '--no-install-recommends', ...packages]
-  // The lists may be there already, and they take longer than the packages.
-  if (apt(...words) !== 0) {
-    apt('update')
-    apt(...words)
-  }
 }
 
 function canMakeNamespaces(): boolean {

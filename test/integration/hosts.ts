@@ -4,16 +4,12 @@
  * namespace, however the test ended; names and the network's number carry the number of this process.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { havePrograms } from '../support/packages.js'
 
 export function canMakeHosts(): boolean {
   const isRoot = process.getuid?.() === 0
-  if (isRoot && !existsSync('/usr/sbin/ip') && !existsSync('/sbin/ip')) {
-    spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'iproute2'], {
-      timeout: 300_000,
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-    })
-  }
+  havePrograms(['/sbin/ip'], ['iproute2'])
   const name = `och${process.pid}t`
   const made = isRoot && spawnSync('ip', ['netns', 'add', name]).status === 0
   if (made) spawnSync('ip', ['netns', 'del', name])

@@ -1,14 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { parseAddress } from '../../src/config/address.js'
 import { startNode } from '../../src/index.js'
+import { havePrograms } from '../support/packages.js'
 import { exchange, Processes, until, type NodeProcess } from './process.js'
 
 const REDIS_CLI = '/usr/bin/redis-cli'
+const hasRedisCli = havePrograms([REDIS_CLI], ['redis-tools'])
 
 describe('one node', () => {
   const processes = new Processes()
@@ -53,7 +55,7 @@ describe('one node', () => {
     await until('the reply', () => received === '+PONG\r\n')
   })
 
-  test.runIf(existsSync(REDIS_CLI) || process.env['CI'] === 'true')('redis-cli', () => {
+  test.runIf(hasRedisCli || process.env['CI'] === 'true')('redis-cli', () => {
     const { host, port } = parseAddress(node.address)!
     const cli = (...words: string[]): string =>
       spawnSync(REDIS_CLI, ['-h', host, '-p', String(port), ...words], { encoding: 'utf8' }).stdout

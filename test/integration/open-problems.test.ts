@@ -7,9 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { redisHash } from '../../src/core/hash/placement-hash.js'
-import { latin1Bytes } from '../../src/core/bytes.js'
 import { canMakeHosts, Hosts } from './hosts.js'
+import { bucketOf, EventFeed, readMetric, sumMetric, type Told } from './observation.js'
 import { Processes, until, untilBalanced, type NodeProcess } from './process.js'
 import { Recorder } from './recorder.js'
 
@@ -24,11 +23,6 @@ afterEach(async () => {
   hosts = undefined
 })
 afterAll(() => rmSync(folder, { recursive: true }))
-
-const bucketOf = (key: string, mask: number): number => {
-  const bytes = latin1Bytes(key)
-  return redisHash.hash(bytes, 0, bytes.length) & mask
-}
 
 async function fill(node: NodeProcess, count: number, bytes: number): Promise<string[]> {
   const connection = await processes.connect(node)
@@ -62,6 +56,7 @@ describe('the only copy of a bucket dies during its first sync', () => {
       return buckets.filter((it) => it.primary === 'b' || it.backups.includes('b')).length
     }
     await until('some copies', async () => (await copied()) > 10)
+    const feed = await EventFeed.open(b)
     await a.kill()
     await until('the loss to be told', async () => (await b.status()).lost > 0)
     await until('every bucket to be served', async () => {
@@ -72,11 +67,18 @@ describe('the only copy of a bucket dies during its first sync', () => {
     expect(lost).toBeGreaterThan(0)
     expect(lost).toBeLessThan(256)
     expect(b.stderr).toContain('a bucket was lost with all its copies')
+    await until('an event a bucket', () => feed.of('lost').length >= lost)
+    const told = feed.of('lost').map(({ bucket }) => bucket)
+    expect(new Set(told).size).toBe(lost)
+    expect(told).toHaveLength(lost)
+    expect(await readMetric(b, 'opencluster_buckets_lost_total')).toBe(lost)
+    // Served again, so nobody has to be woken for them any more.
+    expect(await readMetric(b, 'opencluster_buckets_lost')).toBe(0)
     const gone = await missing(b, keys, 2000)
     expect(gone.length).toBeLessThan(keys.length)
-    // Whole buckets are gone, as many as were told, and nothing else.
+    // Whole buckets are gone, those that were told, and nothing else.
     const goneBuckets = new Set(gone.map((key) => bucketOf(key, 255)))
-    expect(goneBuckets.size).toBeLessThanOrEqual(lost)
+    expect([...goneBuckets].filter((bucket) => !told.includes(bucket))).toEqual([])
     const alive = keys.filter((key) => !goneBuckets.has(bucketOf(key, 255)))
     expect(await missing(b, alive, 2000)).toEqual([])
     const connection = await processes.connect(b)
@@ -104,9 +106,10 @@ describe('two nodes die at once with both copies of some buckets', () => {
     })
     expect(both.length).toBeGreaterThan(0)
     const doomed = new Set(both.map(({ id }) => id))
+    const rest = nodes.slice(0, 3)
+    const feeds = await Promise.all(rest.map((node) => EventFeed.open(node)))
     d.signal('SIGKILL')
     e.signal('SIGKILL')
-    const rest = nodes.slice(0, 3)
     await untilBalanced(rest)
     const status = await a.status()
     expect(status.lost).toBe(both.length)
@@ -114,6 +117,12 @@ describe('two nodes die at once with both copies of some buckets', () => {
     expect(rest.some((node) => node.stderr.includes('a bucket was lost with all its copies'))).toBe(
       true
     )
+    // Whoever starts a bucket empty tells it, once.
+    const told = (): number[] =>
+      feeds.flatMap((feed) => feed.of('lost').map(({ bucket }) => Number(bucket)))
+    await until('an event a bucket', () => told().length >= doomed.size)
+    expect(told().sort((one, other) => one - other)).toEqual([...doomed])
+    expect(await sumMetric(rest, 'opencluster_buckets_lost_total')).toBe(both.length)
     const safe = keys.filter((key) => !doomed.has(bucketOf(key, 255)))
     expect(safe.length).toBeLessThan(keys.length)
     expect(await missing(rest[1], safe, 50)).toEqual([])
@@ -124,11 +133,19 @@ describe('two nodes die at once with both copies of some buckets', () => {
   })
 })
 
-async function startOn(count: number, policy: string): Promise<NodeProcess[]> {
+async function startOn(count: number, policy: string, ...more: string[]): Promise<NodeProcess[]> {
   hosts = new Hosts(count)
   const nodes: NodeProcess[] = []
   for (let host = 1; host <= count; host++) {
-    const options = ['--host', hosts.address(host), '--secret-file', secret, '--policy', policy]
+    const options = [
+      '--host',
+      hosts.address(host),
+      '--secret-file',
+      secret,
+      '--policy',
+      policy,
+      ...more
+    ]
     if (host > 1) options.push('--join', nodes[0].address)
     const node = processes.launchIn(hosts.enter(host), `n${host}`, ...options)
     nodes.push(await node.serves())
@@ -171,6 +188,7 @@ describe.runIf(canMakeHosts())('a network that is cut in two, with clients on bo
     const mendedMs = performance.now()
     await until('the smaller side to serve again', () => recorder.answeredSince(mendedMs, 0) > 20)
     await recorder.stop()
+    await recorder.readBack(nodes[1].address)
     expect(recorder.contradictions()).toEqual([])
     await untilBalanced(nodes)
     expect(await nodes[0].status()).toMatchObject({ lost: 0, withoutBackup: 0 })
@@ -194,16 +212,18 @@ describe.runIf(canMakeHosts())('a network that is cut in two, with clients on bo
       )
     }
     await recorder.stop()
+    await recorder.readBack(nodes[1].address)
     expect(recorder.contradictions()).toEqual([])
     await untilBalanced(nodes)
   })
 
   test('available: both sides go on, and afterwards conflicts are counted and the newest value is there', async () => {
-    const nodes = await startOn(2, 'available')
+    const nodes = await startOn(2, 'available', '--http-port', '0')
     const [one, two] = await Promise.all(nodes.map((node) => processes.connect(node)))
     const keys = Array.from({ length: 200 }, (_, i) => `key:${i}`)
     for (const key of keys) expect(await one.call('SET', key, 'before')).toBe('OK')
     hosts!.cut(1, [2])
+    const feeds = await Promise.all(nodes.map((node) => EventFeed.open(node)))
     await until('each to take the other for dead', async () => {
       const states = await Promise.all(nodes.map((node) => node.ownStatus()))
       return states.every((status) => status.nodes.some(({ state }) => state === 'dead'))
@@ -227,6 +247,16 @@ describe.runIf(canMakeHosts())('a network that is cut in two, with clients on bo
     await until('the conflicts to be told', () =>
       nodes.some(({ stderr }) => stderr.includes('both sides of a cut wrote a key'))
     )
+    // Every key that both wrote is told and counted, once, and none that only one of them wrote.
+    const told = (): Told['data'][] => feeds.flatMap((feed) => feed.of('conflict'))
+    await until('an event a key', () => told().length >= keys.length)
+    expect(new Set(told().map(({ key }) => key))).toEqual(new Set(keys))
+    expect(told()).toHaveLength(keys.length)
+    for (const { keptVersion, droppedVersion } of told()) {
+      expect(droppedVersion).toBeGreaterThan(0)
+      expect(keptVersion).toBeGreaterThan(Number(droppedVersion))
+    }
+    expect(await sumMetric(nodes, 'opencluster_conflicts_total')).toBe(keys.length)
   })
 })
 
@@ -254,6 +284,7 @@ describe('a process that is stopped and goes on', () => {
       })
     }
     await recorder.stop()
+    await recorder.readBack(nodes[1].address)
     expect(recorder.contradictions()).toEqual([])
     await untilBalanced(nodes)
     expect(await nodes[0].status()).toMatchObject({ lost: 0, withoutBackup: 0 })

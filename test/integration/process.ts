@@ -135,6 +135,13 @@ export class Processes {
     return this.launch(name, ...args).serves()
   }
 
+  startWitness(name: string, member: NodeProcess): Promise<NodeProcess> {
+    const first = ['witness', '--port', '0', '--http-port', '0', '--name', name]
+    const node = new NodeProcess([...first, '--join', member.address])
+    this.#started.push(node)
+    return node.serves()
+  }
+
   /** As many nodes as names, joined to the first and at rest. */
   async cluster(names: readonly string[], ...args: string[]): Promise<NodeProcess[]> {
     const first = await this.start(names[0], ...args)
@@ -171,6 +178,14 @@ export async function untilBalanced(nodes: readonly NodeProcess[]): Promise<void
     return true
   }
   await until(() => `a balanced cluster, not ${JSON.stringify(seen)}`, atRest)
+}
+
+/** Every one of them knows that three voters are in: from then on `auto` decides by majority. */
+export async function untilMajority(nodes: readonly NodeProcess[]): Promise<void> {
+  await until('three voters', async () => {
+    const seen = await Promise.all(nodes.map((node) => node.ownStatus()))
+    return seen.every(({ policy }) => policy === 'majority')
+  })
 }
 
 export async function until(

@@ -1,38 +1,49 @@
 /**
- * Clients that work on a few cells through real nodes and write down what they did, when, and what came of it, in the
- * words of the simulator's histories: the same checker then says whether one order of all of it explains every result.
- * A command that is not answered in time has an unknown outcome, and its connection is given up.
+ * Clients that work through real nodes and write down what they did, when, and what came of it,
+ * in the words of the simulator's histories. What they do is drawn by the simulator's own
+ * families (cells that everybody writes, with compare-and-set, and counters), and what came of
+ * it is judged by its checkers: whether one order of all of it explains every result of a cell,
+ * and whether every acknowledged increment was counted once. A command that is not answered in
+ * time has an unknown outcome, and its connection is given up.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { RespConnection } from '../../src/cli/resp-connection.js'
-import { RespError, type ReplyValue } from '../../src/wire/resp/reply-value.js'
+import { Random } from '../../src/core/random.js'
+import { BrokenPromise, type Checker } from '../../sim/checkers/checker.js'
+import { CounterChecker } from '../../sim/checkers/counter.js'
 import { judgeHistory } from '../../sim/checkers/linearizable.js'
-import { describeOperation, type Action, type Operation, type Value } from '../../sim/operation.js'
+import { NoRefusalChecker } from '../../sim/checkers/no-refusal.js'
+import type { Draft } from '../../sim/client.js'
+import { CellFamily } from '../../sim/families/cells.js'
+import { CounterFamily } from '../../sim/families/counters.js'
+import type { Family } from '../../sim/families/family.js'
+import { describeOperation, type Operation, type Outcome } from '../../sim/operation.js'
 
 const TIMEOUT_MS = 4000
 const RECONNECT_MS = 100
 const THINK_MS = 15
-/** A search for an order grows with the length of the history, so a cell is left for the next one. */
-const OPERATIONS_PER_CELL = 40
-
-interface Draft {
-  readonly action: Action
-  readonly args: readonly string[]
-  readonly read: (reply: ReplyValue) => Value
-}
+const CELLS = 2
+const COUNTERS = 2
+const COUNTER_CHANCE = 0.4
+/** Replies that say that the outcome is not known; any other error says that nothing was done. */
+const DOUBT = /^OC_(UNKNOWN|TIMEOUT)\b/
+/** Everything is read back once more at the end; whoever cannot answer now is asked again. */
+const READ_BACK_TRIES = 20
 
 export class Recorder {
   readonly operations: Operation[] = []
-  readonly #cells: number
-  readonly #began = new Map<string, number>()
+  readonly #random = new Random(1)
+  readonly #cells = new CellFamily(CELLS)
+  readonly #counters = new CounterFamily(COUNTERS)
+  readonly #checkers: readonly Checker[] = [
+    new CounterChecker('counter'),
+    // Nodes are stopped and cut off under these clients, so an outcome may be unknown; but nothing
+    // is refused.
+    new NoRefusalChecker(() => true)
+  ]
+  readonly #broken: string[] = []
   readonly #working: Promise<void>[] = []
   #stopped = false
-  #values = 0
-  #generation = 0
-
-  constructor(cells = 3) {
-    this.#cells = cells
-  }
 
   /** One client that works through this node until `stop`. */
   work(address: string): void {
@@ -42,6 +53,19 @@ export class Recorder {
   async stop(): Promise<void> {
     this.#stopped = true
     await Promise.all(this.#working)
+  }
+
+  /** Reads everything that was ever written through this node, so that what is missing shows. */
+  async readBack(address: string): Promise<void> {
+    const client = this.#working.length
+    const connection = await RespConnection.open(address)
+    try {
+      for (const draft of [...this.#cells.drawFinalReads(), ...this.#counters.drawFinalReads()]) {
+        await this.#insist(connection, client, draft)
+      }
+    } finally {
+      connection.close()
+    }
   }
 
   /** How many were answered, from this time on. */
@@ -54,17 +78,29 @@ export class Recorder {
     ).length
   }
 
-  /** The histories that no order explains, in words. */
+  /** What was not answered, or not with what was asked for, in words. */
+  unanswered(): string[] {
+    return this.operations.filter(({ outcome }) => outcome.kind !== 'ok').map(describeOperation)
+  }
+
+  /**
+   * In words: the histories that no order explains, the counters that do not count, whatever was
+   * refused, and the histories of which the search could not say whether an order explains them,
+   * since these show nothing.
+   */
   contradictions(): string[] {
     const histories = new Map<string, Operation[]>()
     for (const operation of this.operations) {
+      if (operation.family !== this.#cells.name) continue
       const history = histories.get(operation.place) ?? []
       histories.set(operation.place, history)
       history.push(operation)
     }
-    return [...histories.values()]
-      .filter((history) => judgeHistory(history) === 'wrong')
-      .map((history) => history.map(describeOperation).join('\n'))
+    const judged = [...histories.values()].flatMap((history) => {
+      const verdict = judgeHistory(history)
+      return verdict === 'right' ? [] : [[verdict, ...history.map(describeOperation)].join('\n')]
+    })
+    return [...this.#broken, ...judged]
   }
 
   async #run(address: string, client: number): Promise<void> {
@@ -76,80 +112,91 @@ export class Recorder {
         await pause(RECONNECT_MS)
         continue
       }
-      if (!(await this.#act(connection, client))) {
+      const { kind } = await this.#act(connection, client, this.#draw(client))
+      if (kind !== 'ok') {
         connection.close()
         connection = undefined
       }
-      await pause(THINK_MS)
+      await think()
     }
     connection?.close()
   }
 
-  /** False if the connection is of no use any more. */
-  async #act(connection: RespConnection, client: number): Promise<boolean> {
-    const place = this.#drawCell()
-    const { action, args, read } = this.#draw(place, client)
+  #draw(client: number): Draft {
+    const family = this.#random.chance(COUNTER_CHANCE) ? this.#counters : this.#cells
+    return family.draw(client, this.#random)
+  }
+
+  async #insist(connection: RespConnection, client: number, draft: Draft): Promise<void> {
+    for (let tried = 0; tried < READ_BACK_TRIES; tried++) {
+      if ((await this.#act(connection, client, draft)).kind === 'ok') return
+    }
+    throw new Error(`${draft.args.join(' ')} was not answered`)
+  }
+
+  async #act(connection: RespConnection, client: number, draft: Draft): Promise<Outcome> {
+    const { family, key, place, action, args } = draft
     const operation: Operation = {
-      id: this.operations.length,
-      client,
-      family: 'cell',
-      key: place,
-      place,
-      action,
-      args,
+      ...{ id: this.operations.length, client, family, key, place, action, args },
       invokedMs: performance.now(),
       completedMs: Infinity,
       outcome: { kind: 'pending' }
     }
     this.operations.push(operation)
-    const timer = new AbortController()
-    const late = pause(TIMEOUT_MS, 'late' as const, { signal: timer.signal }).catch(
-      () => 'late' as const
-    )
-    try {
-      const reply = await Promise.race([connection.call(...args), late])
-      operation.completedMs = performance.now()
-      if (reply === 'late') {
-        operation.outcome = { kind: 'unknown', why: 'timeout', text: '' }
-        return false
+    this.#tell((checker) => checker.onInvoke?.(operation))
+    operation.outcome = await perform(connection, draft)
+    operation.completedMs = performance.now()
+    this.#familyOf(operation).onComplete(operation)
+    this.#tell((checker) => checker.onComplete?.(operation))
+    return operation.outcome
+  }
+
+  #familyOf({ family }: Operation): Family {
+    return family === this.#cells.name ? this.#cells : this.#counters
+  }
+
+  /** A checker throws where a promise is broken; the clients go on, and the end tells. */
+  #tell(act: (checker: Checker) => void): void {
+    for (const checker of this.#checkers) {
+      try {
+        act(checker)
+      } catch (error) {
+        if (!(error instanceof BrokenPromise)) throw error
+        this.#broken.push(`${error.promise}: ${error.message}`)
       }
-      operation.outcome = { kind: 'ok', value: read(reply) }
-      return true
-    } catch (error) {
-      operation.completedMs = performance.now()
-      const text = error instanceof Error ? error.message : String(error)
-      operation.outcome = { kind: 'unknown', why: 'reply', text }
-      return error instanceof RespError
-    } finally {
-      timer.abort()
     }
   }
+}
 
-  #drawCell(): string {
-    const number = this.operations.length % this.#cells
-    const name = (): string => `cell:${number}:${this.#generation}`
-    const used = this.#began.get(name()) ?? 0
-    if (used >= OPERATIONS_PER_CELL) this.#generation++
-    this.#began.set(name(), (this.#began.get(name()) ?? 0) + 1)
-    return name()
-  }
+/** Until the next moment at which all act: only what overlaps can come out wrong. */
+function think(): Promise<void> {
+  return pause(Math.ceil(THINK_MS - (performance.now() % THINK_MS)))
+}
 
-  #draw(key: string, client: number): Draft {
-    const value = `v${++this.#values}-${client}`
-    const isDone = (reply: ReplyValue): Value => reply === 'OK'
-    switch ((this.#values * 7 + client) % 5) {
-      case 0:
-        return { action: { kind: 'assign', value }, args: ['SET', key, value], read: () => true }
-      case 1:
-        return { action: { kind: 'create', value }, args: ['SET', key, value, 'NX'], read: isDone }
-      case 2:
-        return { action: { kind: 'erase' }, args: ['DEL', key], read: (reply) => reply === 1 }
-      default:
-        return {
-          action: { kind: 'read' },
-          args: ['GET', key],
-          read: (reply) => (typeof reply === 'string' ? reply : null)
-        }
-    }
+async function perform(connection: RespConnection, { args, read }: Draft): Promise<Outcome> {
+  const timer = new AbortController()
+  const late = pause(TIMEOUT_MS, undefined, { signal: timer.signal }).then(
+    () => ({ kind: 'unknown', why: 'timeout', text: '' }) as const,
+    () => ({ kind: 'pending' }) as const
+  )
+  const answered = connection.call(...args).then(
+    (reply): Outcome => {
+      const value = read(reply)
+      if (value !== undefined) return { kind: 'ok', value }
+      return { kind: 'error', text: `a reply of the wrong kind: ${typeof reply}` }
+    },
+    (error: unknown): Outcome => outcomeOf(error, connection)
+  )
+  try {
+    return await Promise.race([answered, late])
+  } finally {
+    timer.abort()
   }
+}
+
+/** What a connection that ended says begins with its address; all else is the node's answer. */
+function outcomeOf(error: unknown, { address }: RespConnection): Outcome {
+  const text = error instanceof Error ? error.message : String(error)
+  if (text.startsWith(`${address}: `)) return { kind: 'unknown', why: 'cut', text }
+  return DOUBT.test(text) ? { kind: 'unknown', why: 'reply', text } : { kind: 'error', text }
 }

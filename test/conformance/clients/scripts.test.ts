@@ -3,11 +3,12 @@
  * three real nodes as at a real Redis. To a Redis cluster only commands within one slot can be sent; those are compared.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createCluster, RESP_TYPES } from 'redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readScript, type Comparison, type Line } from '../script.js'
+import { havePrograms } from '../../support/packages.js'
 import { BothServers, type Server } from './both-servers.js'
 import { plain } from './stories.js'
 
@@ -15,6 +16,7 @@ const FOLDER = new URL('../scripts/', import.meta.url)
 /** Not the one about the conversation, which is the client's own business. */
 const SCRIPTS = ['families.txt', 'keys.txt', 'several.txt', 'transactions.txt']
 const REDIS_CLI = '/usr/bin/redis-cli'
+const hasRedisCli = havePrograms([REDIS_CLI], ['redis-tools'])
 /** The words between two replies of redis-cli. */
 const MARK = 'the end of this reply'
 
@@ -170,7 +172,7 @@ async function compare(
 describe.each(Object.entries(DRIVERS))('%s', (client, open) => {
   it.each(SCRIPTS)('%s', async (name) => {
     if (both.theirs === undefined || both.ours === undefined) return
-    if (client.startsWith('redis-cli') && !existsSync(REDIS_CLI)) return
+    if (client.startsWith('redis-cli') && !hasRedisCli) return
     const isCluster = /cluster|-c/.test(client.replace('redis-cli', ''))
     const lines = readScript(readFileSync(new URL(name, FOLDER), 'utf8'))
     await both.clear()
