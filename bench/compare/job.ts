@@ -2,7 +2,18 @@
 import type { Latency } from './histogram.js'
 import type { Protocol } from './reply-counter.js'
 
-export const MIXES = ['get', 'set', 'incr', 'mixed', 'mget', 'hash', 'list', 'zset', 'del'] as const
+export const MIXES = [
+  'get',
+  'set',
+  'incr',
+  'mixed',
+  'mget',
+  'hash',
+  'entity',
+  'list',
+  'zset',
+  'del'
+] as const
 export type Mix = (typeof MIXES)[number]
 
 export interface Job {

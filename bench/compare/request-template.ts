@@ -19,6 +19,8 @@ const DIGITS = 9
 const ZERO = 48
 const MEMBERS = 100
 const MGET_KEYS = 10
+/** Of the small hash that stands for one thing of many: few fields, always the same. */
+const ENTITY_FIELDS = ['name', 'mail', 'city', 'seen', 'note']
 const MARKS: Readonly<Record<Hole, string>> = { key: '#########', member: '@@@@@@@@@' }
 
 export function keyText(prefix: string, number: number): string {
@@ -30,6 +32,7 @@ export function keyPrefix(mix: Mix): string {
   const names: Readonly<Partial<Record<Mix, string>>> = {
     incr: 'num:',
     hash: 'has:',
+    entity: 'ent:',
     list: 'lis:',
     zset: 'zse:'
   }
@@ -60,6 +63,11 @@ export function createTemplates(job: Job): Template[] {
       return [resp('MGET', ...Array.from({ length: MGET_KEYS }, () => key))]
     case 'hash':
       return [resp('HSET', key, MARKS.member, value), resp('HGET', key, MARKS.member)]
+    case 'entity':
+      return ENTITY_FIELDS.flatMap((field) => [
+        resp('HSET', key, field, value),
+        resp('HGET', key, field)
+      ])
     case 'list':
       return [resp('LPUSH', key, value), resp('LPOP', key)]
     case 'zset':

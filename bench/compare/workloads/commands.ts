@@ -32,6 +32,7 @@ const SPECS: readonly Spec[] = [
   { title: 'GET 90 % SET 10 %', mix: 'mixed', ...STRING },
   { title: 'MGET of 10', mix: 'mget', ...STRING },
   { title: 'HSET/HGET', mix: 'hash', ...COLLECTION },
+  { title: 'HSET/HGET of small hashes', mix: 'entity', ...STRING, filled: false },
   { title: 'LPUSH/LPOP', mix: 'list', ...COLLECTION },
   { title: 'ZADD/ZRANGE of 10', mix: 'zset', ...COLLECTION }
 ]
