@@ -132,6 +132,8 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await says(page, '.parts .hosts', /node001.*7\/8.*node002.*launch 1\/9.*no answer/)
     // What comes from outside is text.
     await says(page, '.parts .jobs', /<i>57<\/i>queued12 × 1 slot16 min/)
+    // The page may have asked between the two reports; of one there is no line to draw.
+    await page.waitForSelector('.elastic polyline >> nth=2', { ...SLOW, state: 'attached' })
     expect(await page.locator('.elastic polyline').count()).toBe(3)
     await page.locator('.elastic').scrollIntoViewIfNeeded()
     await photograph(page, 'elastic')
