@@ -28,14 +28,17 @@ import { Acceptor, type AcceptorHandlers } from './acceptor.js'
 import { createAttempt, type Attempt } from './attempt.js'
 import type { Cluster } from './cluster.js'
 import { Electorate } from './electorate.js'
+import { Gifts } from './gifts.js'
 import type { Peer } from './peers.js'
-import { ballotOf, hasAnswered, highestOf, newestOf, type Answers } from './promises.js'
+import { hasAnswered, highestOf, newestOf } from './promises.js'
 import { isNamed, isSame, numberOf } from './register-value.js'
 import type { Decision, RegisterHandlers, Registers, Wish } from './registers.js'
 
 export interface AgreementHandlers extends AcceptorHandlers, RegisterHandlers {
   /** Another node's attempt to take this bucket from here must be finished: it is not served from now on. */
   concede(bucket: number): void
+  /** Another node cannot be heard, or has not got what the row says. */
+  isGone(bucket: number, node: NodeName): boolean
 }
 
 /** After a collision the next try comes after up to this much, more after each. */
@@ -49,6 +52,7 @@ export class Agreement implements Registers {
   readonly #handlers: AgreementHandlers
   readonly #acceptor: Acceptor
   readonly #electorate: Electorate
+  readonly #gifts: Gifts
   readonly #attempts = new Map<number, Attempt>()
   /** Ballots that a quorum has promised in advance, with the value to go on from. */
   readonly #granted = new Map<number, { ballot: Ballot; value: RegisterValue }>()
@@ -66,6 +70,7 @@ export class Agreement implements Registers {
     this.#handlers = handlers
     this.#acceptor = new Acceptor(cluster, voters, handlers)
     this.#electorate = new Electorate(cluster, this.#acceptor)
+    this.#gifts = new Gifts(cluster, handlers)
   }
 
   get voters(): VoterSet {
@@ -369,26 +374,19 @@ export class Agreement implements Registers {
       wish.done?.(false)
       return
     }
+    const gift = known?.kind === 'row' ? this.#gifts.find(known, current, answers) : undefined
+    if (gift !== undefined && this.#gifts.isForGiver(attempt, gift)) {
+      this.#nudge(gift.giver.name, register)
+      this.#rest(attempt, this.#cluster.config.heartbeatMs * (1 + this.#drawFraction()))
+      return
+    }
     const value = own ? this.#advance(wish, current, highest) : this.#again(attempt, current)
     const isKept =
       known?.kind === 'row' &&
       (this.#electorate.isGivenAway(register, value) ||
-        (!wanted && this.#isOwnGift(known, current, answers)))
+        (gift !== undefined && this.#gifts.isTakenBack(wish, gift)))
     if (isKept) this.#suggest(attempt, { ...known, row: { ...known.row, epoch: highest + 1 } })
     else this.#suggest(attempt, value)
-  }
-
-  /**
-   * What may have been decided is a proposal of this very process to give its bucket away. Only who proposed a ballot learns
-   * that it was decided, and whoever goes on from it does so by a ballot of its own: so nobody acts by this one, and a bucket
-   * whose taker has ended stays with the only node that has it.
-   */
-  #isOwnGift(known: RowValue, current: RegisterValue, answers: Answers): boolean {
-    const { name, life } = this.#cluster.config
-    if (current.kind !== 'row' || known.row.primary !== name) return false
-    if (current.row.primary === name || current.row.epoch <= known.row.epoch) return false
-    const accepted = ballotOf(answers, current)
-    return accepted?.name === name && accepted.life === life
   }
 
   /** The value that the wish makes of the present one. */
@@ -439,7 +437,7 @@ export class Agreement implements Registers {
   #decide(attempt: Attempt): void {
     const { wish, ballot, value } = attempt
     assert(value !== undefined, 'a decision without a value')
-    if (attempt.doubted > numberOf(value)) {
+    if (attempt.doubted > numberOf(value) || this.#gifts.isTooLate(wish, value)) {
       this.#try(attempt)
       return
     }

@@ -24,6 +24,8 @@ export interface Attempt {
    * by this. 0: none.
    */
   doubted: number
+  /** Since when the word of a primary is waited for that may have given the bucket away. */
+  giverMs: number
 }
 
 export function createAttempt(wish: Wish): Attempt {
@@ -38,6 +40,7 @@ export function createAttempt(wish: Wish): Attempt {
     tries: 0,
     proposed: false,
     conceded: 0,
-    doubted: 0
+    doubted: 0,
+    giverMs: Infinity
   }
 }

@@ -383,6 +383,7 @@ export class Node implements Cluster {
       leased: (bucket, deposes) => this.#voting.leased(bucket, deposes),
       concede: (bucket) => this.#rows.concede(bucket),
       doubt: (bucket, epoch) => this.#rows.doubt(bucket, epoch),
+      isGone: (bucket, name) => this.#repair.isGone(bucket, this.table.indexOf(name)),
       isPossible: (peer, bucket, epoch) => this.#rows.isPossible(peer, bucket, epoch),
       isLeaving: () => this.#membership.leaving || this.#membership.left,
       votersSeen: (version) => this.#voting.accepted(version),

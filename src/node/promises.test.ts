@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { NO_BALLOT, type Ballot } from '../core/agreement/ballot.js'
 import { nodeName } from '../core/ids.js'
-import type { VoterSet } from '../core/membership/voters.js'
-import { VOTERS_REGISTER, type RegisterValue } from '../wire/peer/agreement.js'
-import { ballotOf, highestOf, newestOf, type Answer, type Answers } from './promises.js'
+import type { Voter, VoterSet } from '../core/membership/voters.js'
+import { VOTERS_REGISTER, type RegisterValue, type RowValue } from '../wire/peer/agreement.js'
+import { giverOf, highestOf, newestOf, type Answer, type Answers } from './promises.js'
 
 const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((name) => nodeName(name))
 
@@ -16,7 +16,7 @@ function ballot(round: number): Ballot {
   return { round, name: A, life: 1 }
 }
 
-function row(epoch: number, primary: typeof A): RegisterValue {
+function row(epoch: number, primary: typeof A): RowValue {
   return { kind: 'row', row: { epoch, primary, backups: [] }, deposes: '' }
 }
 
@@ -31,20 +31,29 @@ function answersOf(...said: [name: string, round: number, value?: RegisterValue]
   )
 }
 
-describe('the ballot of the newest value', () => {
+describe('who gives the bucket away by the newest value', () => {
   const voters = votersOf('majority', A, B, C)
+  // All ballots here are a's.
+  const giverOfNewest = (answers: Answers, known: RowValue): Voter | undefined => {
+    const newest = newestOf({ register: 7, answers, voters, known })
+    return newest === undefined ? undefined : giverOf(answers, known, newest)
+  }
 
-  it('is the one in which it was accepted', () => {
-    const answers = answersOf(['a', 3, row(5, A)], ['b', 2, row(4, B)])
-    const newest = newestOf({ register: 7, answers, voters, known: row(4, B) })
-    expect(newest === undefined ? undefined : ballotOf(answers, newest)).toEqual(ballot(3))
+  it('is the primary that is known, if it proposed it, with its life', () => {
+    const answers = answersOf(['a', 3, row(5, B)], ['b', 2, row(4, A)])
+    expect(giverOfNewest(answers, row(4, A))).toEqual({ name: A, life: 1 })
   })
 
-  it('is none if nobody says that he accepted it', () => {
-    const answers = answersOf(['a', 0], ['b', 0])
-    const newest = newestOf({ register: 7, answers, voters, known: row(4, B) })
-    expect(newest).toEqual(row(4, B))
-    expect(ballotOf(answers, row(4, B))).toBeUndefined()
+  it.each([
+    ['somebody else proposed it', row(5, A), row(4, B)],
+    ['it stays where it is', row(5, A), row(4, A)],
+    ['it is known to be decided', row(5, B), row(5, A)]
+  ])('is nobody if %s', (_, newest, known) => {
+    expect(giverOfNewest(answersOf(['a', 3, newest], ['b', 3, newest]), known)).toBeUndefined()
+  })
+
+  it('is nobody if nothing was accepted', () => {
+    expect(giverOfNewest(answersOf(['a', 0], ['b', 0]), row(4, B))).toBeUndefined()
   })
 })
 

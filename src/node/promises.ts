@@ -10,7 +10,12 @@ import {
   type Voter,
   type VoterSet
 } from '../core/membership/voters.js'
-import { VOTERS_REGISTER, type PromiseAnswer, type RegisterValue } from '../wire/peer/agreement.js'
+import {
+  VOTERS_REGISTER,
+  type PromiseAnswer,
+  type RegisterValue,
+  type RowValue
+} from '../wire/peer/agreement.js'
 import { numberOf } from './register-value.js'
 
 /** What a voter said, and which process it was: the voters may name two of one name, of which the earlier has ended. */
@@ -55,10 +60,22 @@ export function newestOf(promised: Promised): RegisterValue | undefined {
   return best?.value
 }
 
-/** In which ballot the value was accepted that was found newest. */
-export function ballotOf(answers: Answers, newest: RegisterValue): Ballot | undefined {
+/**
+ * Who proposed the newest value, if it is the primary that is known and gives its bucket to another node by it. Perhaps it was
+ * decided, and then only this process can have learned that: whoever else goes on from it does so by a ballot of its own.
+ */
+export function giverOf(
+  answers: Answers,
+  known: RowValue,
+  newest: RegisterValue
+): Voter | undefined {
+  const { primary, epoch } = known.row
+  if (newest.kind !== 'row' || primary === null || newest.row.primary === primary) return undefined
+  if (newest.row.epoch <= epoch) return undefined
   for (const { promise } of answers.values()) {
-    if (promise?.value === newest) return promise.accepted
+    if (promise?.value !== newest) continue
+    const { name, life } = promise.accepted
+    return name === primary ? { name: primary, life } : undefined
   }
   return undefined
 }
