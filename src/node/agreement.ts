@@ -285,7 +285,7 @@ export class Agreement implements Registers {
       if (numberOf(granted.value) === wish.expected) {
         attempt.ballot = granted.ballot
         this.#acceptor.noteRound(wish.register, granted.ballot.round)
-        this.#suggest(attempt, this.#advance(wish, granted.value, wish.expected))
+        this.#begin(attempt, this.#advance(wish, granted.value, wish.expected))
         return
       }
     }
@@ -385,8 +385,18 @@ export class Agreement implements Registers {
       known?.kind === 'row' &&
       (this.#electorate.isGivenAway(register, value) ||
         (gift !== undefined && this.#gifts.isTakenBack(wish, gift)))
-    if (isKept) this.#suggest(attempt, { ...known, row: { ...known.row, epoch: highest + 1 } })
-    else this.#suggest(attempt, value)
+    if (isKept) this.#begin(attempt, { ...known, row: { ...known.row, epoch: highest + 1 } })
+    else if (own) this.#begin(attempt, value)
+    else {
+      this.#gifts.goOn(register, attempt.ballot, gift)
+      this.#suggest(attempt, value)
+    }
+  }
+
+  /** Something that nobody has proposed before. */
+  #begin(attempt: Attempt, value: RegisterValue): void {
+    this.#gifts.begin(attempt.wish.register, attempt.ballot, value)
+    this.#suggest(attempt, value)
   }
 
   /** The value that the wish makes of the present one. */
@@ -437,11 +447,12 @@ export class Agreement implements Registers {
   #decide(attempt: Attempt): void {
     const { wish, ballot, value } = attempt
     assert(value !== undefined, 'a decision without a value')
-    if (attempt.doubted > numberOf(value) || this.#gifts.isTooLate(wish, value)) {
+    if (attempt.doubted > numberOf(value) || this.#gifts.isTooLate(attempt, value)) {
       this.#try(attempt)
       return
     }
     this.#attempts.delete(wish.register)
+    this.#gifts.end(wish.register)
     if (wish.register === VOTERS_REGISTER) {
       this.#acceptor.votersDecided(ballot.round)
     }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { NO_BALLOT, type Ballot } from '../core/agreement/ballot.js'
 import { nodeName } from '../core/ids.js'
-import type { Voter, VoterSet } from '../core/membership/voters.js'
+import type { VoterSet } from '../core/membership/voters.js'
 import { VOTERS_REGISTER, type RegisterValue, type RowValue } from '../wire/peer/agreement.js'
-import { giverOf, highestOf, newestOf, type Answer, type Answers } from './promises.js'
+import { giftOf, highestOf, newestOf, type Answer, type Answers } from './promises.js'
 
 const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((name) => nodeName(name))
 
@@ -31,29 +31,29 @@ function answersOf(...said: [name: string, round: number, value?: RegisterValue]
   )
 }
 
-describe('who gives the bucket away by the newest value', () => {
+describe('the ballot by which the bucket is given away', () => {
   const voters = votersOf('majority', A, B, C)
   // All ballots here are a's.
-  const giverOfNewest = (answers: Answers, known: RowValue): Voter | undefined => {
+  const giftOfNewest = (answers: Answers, known: RowValue): Ballot | undefined => {
     const newest = newestOf({ register: 7, answers, voters, known })
-    return newest === undefined ? undefined : giverOf(answers, known, newest)
+    return newest === undefined ? undefined : giftOf(answers, known, newest)
   }
 
-  it('is the primary that is known, if it proposed it, with its life', () => {
+  it('is that of the primary that is known, if it proposed it', () => {
     const answers = answersOf(['a', 3, row(5, B)], ['b', 2, row(4, A)])
-    expect(giverOfNewest(answers, row(4, A))).toEqual({ name: A, life: 1 })
+    expect(giftOfNewest(answers, row(4, A))).toEqual(ballot(3))
   })
 
   it.each([
     ['somebody else proposed it', row(5, A), row(4, B)],
     ['it stays where it is', row(5, A), row(4, A)],
     ['it is known to be decided', row(5, B), row(5, A)]
-  ])('is nobody if %s', (_, newest, known) => {
-    expect(giverOfNewest(answersOf(['a', 3, newest], ['b', 3, newest]), known)).toBeUndefined()
+  ])('is none if %s', (_, newest, known) => {
+    expect(giftOfNewest(answersOf(['a', 3, newest], ['b', 3, newest]), known)).toBeUndefined()
   })
 
-  it('is nobody if nothing was accepted', () => {
-    expect(giverOfNewest(answersOf(['a', 0], ['b', 0]), row(4, B))).toBeUndefined()
+  it('is none if nothing was accepted', () => {
+    expect(giftOfNewest(answersOf(['a', 0], ['b', 0]), row(4, B))).toBeUndefined()
   })
 })
 

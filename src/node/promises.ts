@@ -61,21 +61,21 @@ export function newestOf(promised: Promised): RegisterValue | undefined {
 }
 
 /**
- * Who proposed the newest value, if it is the primary that is known and gives its bucket to another node by it. Perhaps it was
- * decided, and then only this process can have learned that: whoever else goes on from it does so by a ballot of its own.
+ * The ballot of the newest value, if the primary that is known has proposed it and the bucket goes to another node by it. Perhaps
+ * it was decided, and then only this process can have learned that by this ballot: whoever else goes on from it does so by one
+ * of its own. Whether the primary began it, or went on from what another had begun, only it can tell.
  */
-export function giverOf(
+export function giftOf(
   answers: Answers,
   known: RowValue,
   newest: RegisterValue
-): Voter | undefined {
+): Ballot | undefined {
   const { primary, epoch } = known.row
   if (newest.kind !== 'row' || primary === null || newest.row.primary === primary) return undefined
   if (newest.row.epoch <= epoch) return undefined
   for (const { promise } of answers.values()) {
     if (promise?.value !== newest) continue
-    const { name, life } = promise.accepted
-    return name === primary ? { name: primary, life } : undefined
+    return promise.accepted.name === primary ? promise.accepted : undefined
   }
   return undefined
 }
