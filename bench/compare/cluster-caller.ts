@@ -68,7 +68,7 @@ export class ClusterCaller {
   #open(port: number): Promise<RespConnection> {
     let opened = this.#connections.get(port)
     if (opened === undefined) {
-      opened = RespConnection.open(`127.0.0.1:${port}`, ANSWER_MS_MAX)
+      opened = openAware(port)
       opened.catch(() => this.#connections.delete(port))
       this.#connections.set(port, opened)
     }
@@ -87,6 +87,13 @@ export class ClusterCaller {
   close(): void {
     for (const port of [...this.#connections.keys()]) this.#drop(port)
   }
+}
+
+/** Whoever has asked for the slots is told where to go; ours would pass its requests on otherwise. */
+async function openAware(port: number): Promise<RespConnection> {
+  const connection = await RespConnection.open(`127.0.0.1:${port}`, ANSWER_MS_MAX)
+  await connection.call('CLUSTER', 'SLOTS')
+  return connection
 }
 
 /** A node that stopped says nothing: whoever waits for it would wait for ever. */

@@ -143,6 +143,11 @@ export const NODE_OPTIONS = {
     max: 24 * HOUR_S,
     unit: 's'
   }),
+  'move-share': decimal(
+    'how much of the time a bucket that moves may take while there are clients; 1 is all of it',
+    0.2,
+    { min: 0.01, max: 1 }
+  ),
   'max-memory': size('what items may take on this node, such as 512mb; 0 is no limit', '0'),
   eviction: choice<EvictionPolicy>(
     'which keys go when that is not enough; lru and lfu go by the last write',

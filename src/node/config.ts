@@ -58,6 +58,8 @@ export interface NodeConfig {
    * wait that long: about 3 ms for 128 KB of small items.
    */
   readonly copyWindowBytes: number
+  /** How much of the time the batches of a move may be on their way while there are clients. */
+  readonly moveShare: number
   /** Writes wait when a backup owes acknowledgements for this much. */
   readonly streamWindowBytes: number
   /** A hand-over that takes longer is given up. */
@@ -143,6 +145,7 @@ export const NODE_DEFAULTS = {
   retransmitMs: 150,
   copyBatchBytes: 16 * 1024,
   copyWindowBytes: 128 * 1024,
+  moveShare: 0.2,
   streamWindowBytes: 16 * 1024 * 1024,
   handOverMs: 500,
   moveStallMs: 5000,

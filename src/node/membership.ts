@@ -158,6 +158,8 @@ export class Membership {
     this.learn(message.members)
     this.spreadRoster()
     outbox.event({ kind: 'joined', node: config.name })
+    // A write is sent on only to a node whose clock is known: the first buckets would be waited for until the next beat.
+    this.beatSoon()
     for (const [peer, application] of this.#askers) this.onJoin(peer, application)
     this.#askers.clear()
     if (this.#leaveWanted) this.leave()

@@ -12,6 +12,7 @@ import type { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
 import type { MoveDescription } from './inspection.js'
 import { holdersOf } from './knowledge.js'
+import { Pace } from './pace.js'
 import type { Peer } from './peers.js'
 
 /** Records per batch of a copy; small ones would make very large batches otherwise. */
@@ -41,6 +42,8 @@ interface Outgoing extends MoveRequest {
   cursor: CopyCursor | undefined
   /** A switch ships nothing. */
   readonly ships: boolean
+  /** A copy that is lacking, or one of a node that goes, takes all the time it can get. */
+  readonly isUrgent: boolean
   sent: number
   /** The frame that the target must have processed before the next stage. */
   frame: number
@@ -73,6 +76,7 @@ export class MoveSource {
   readonly #handlers: SourceHandlers
   readonly #side: SideHandlers
   readonly #writer = new ByteWriter(64 * 1024)
+  readonly #pace: Pace
   #outgoing: Outgoing | undefined
   #nextId = 1
   shipped = 0
@@ -81,6 +85,13 @@ export class MoveSource {
     this.#cluster = cluster
     this.#handlers = handlers
     this.#side = side
+    this.#pace = new Pace(cluster.config.moveShare)
+  }
+
+  /** When the next batch of a copy may go, if it has to wait for that. */
+  get deadline(): number {
+    const out = this.#outgoing
+    return out?.stage === 'copy' && this.#isResting(out) ? this.#pace.dueMs : Infinity
   }
 
   get isEngaged(): boolean {
@@ -205,6 +216,7 @@ export class MoveSource {
       // it travels alone, so that only one of the two ends works on the copy at a time.
       const full = !isCalm || out.peer.stream.unackedBytes > config.copyWindowBytes
       if (full && !out.peer.hasProcessed(out.frame)) return
+      if (this.#isResting(out)) return
       const writer = this.#writer
       writer.reset()
       out.cursor.next(BATCH_RECORDS, config.copyBatchBytes, (ref) => {
@@ -216,6 +228,7 @@ export class MoveSource {
       // Sending copies it.
       const payload = writer.bytes.subarray(0, writer.length)
       out.frame = peers.send(out.peer, { kind: 'items', move: out.id, payload }, now)
+      this.#pace.sent(now)
     }
     if (!out.cursor.done) return
     const { forwarding, seq, partedVersion: parted } = out.state
@@ -236,9 +249,10 @@ export class MoveSource {
 
   /** Acknowledgements came: perhaps the target has everything now. */
   acked(): void {
-    this.pump()
     const out = this.#outgoing
-    if (out === undefined) return
+    if (out?.ships === true && out.peer.hasProcessed(out.frame)) this.#pace.arrived(this.#cluster.now)
+    this.pump()
+    if (out === undefined || this.#outgoing !== out) return
     if (!out.deciding && (!out.peer.isOpen || this.#isWaived(out))) {
       this.#cancel(out, `${out.peer.name} acknowledges nothing`, true)
       return
@@ -312,6 +326,7 @@ export class MoveSource {
     const out: Outgoing = {
       ...request,
       ...how,
+      isUrgent: this.#isUrgent(request),
       id: this.#nextId++,
       life: how.peer.stream.peerLife,
       stage: 'offer',
@@ -325,6 +340,18 @@ export class MoveSource {
     this.#side.changed()
     this.#report(out)
     return out
+  }
+
+  #isResting({ isUrgent }: Outgoing): boolean {
+    const { isCalm, now } = this.#cluster
+    return !isUrgent && !isCalm && this.#pace.dueMs > now
+  }
+
+  #isUrgent({ role, replaces }: MoveRequest): boolean {
+    const { self, view } = this.#cluster
+    const { roster } = view.arrangement
+    if (roster.isLeaving(self)) return true
+    return role === 'backup' && (replaces === NOBODY || roster.isLeaving(replaces))
   }
 
   #handOver(out: Outgoing): void {

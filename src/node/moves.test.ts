@@ -150,6 +150,39 @@ describe('a move', () => {
     expect(b.held).toHaveLength(16)
   })
 
+  it('makes no write wait for the first beat of a node that has just joined', () => {
+    const cluster = new MiniCluster({ copies: 1 })
+    const a = cluster.start('a')
+    const keys = fill(cluster, a, 100)
+    const client = cluster.client(a)
+    const b = cluster.start('b')
+    cluster.runUntil(() => b.primaries.length > 0)
+    const moved = keys.find((key) => cluster.stateOf(key, a.node) === undefined)!
+    const startMs = cluster.now
+    expect(client.call('SET', moved, 'x')).toBe('OK')
+    expect(cluster.now - startMs).toBeLessThan(10)
+  })
+
+  it('gives way to clients, but for a copy that is lacking', () => {
+    const lasts = (copies: number, moveShare: number): number => {
+      const cluster = new MiniCluster({ ...SLOW, copies, moveShare })
+      const a = cluster.start('a')
+      const keys = fill(cluster, a, 600)
+      const client = cluster.client(a)
+      cluster.start('b')
+      const startMs = cluster.now
+      const isOver = (): boolean => cluster.nodes.get('b')!.held.length === (copies === 1 ? 8 : 16)
+      for (let i = 0; i < 10_000 && !isOver(); i++) {
+        client.send('GET', keys[i % keys.length])
+        cluster.run(2)
+      }
+      expect(isOver()).toBe(true)
+      return cluster.now - startMs
+    }
+    expect(lasts(1, 0.1)).toBeGreaterThan(5 * lasts(1, 1))
+    expect(lasts(2, 0.1)).toBe(lasts(2, 1))
+  })
+
   it('is not put off for ever by two nodes that ask each other at the same time', () => {
     // Equal delays and equal clocks: whatever both do, they do at the same moment.
     for (const delayMs of [1, 20, 30]) {

@@ -49,6 +49,11 @@ export class Moves {
     return this.engaged || this.#asked !== undefined
   }
 
+  /** When a copy goes on that gives way to clients. */
+  get deadline(): number {
+    return this.#source.deadline
+  }
+
   /** Copies it began to ship so far. */
   get shipped(): number {
     return this.#source.shipped

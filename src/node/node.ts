@@ -305,7 +305,8 @@ export class Node implements Cluster {
         )
       : Infinity
     const { deadline } = this.#requests
-    return Math.min(this.#membership.nextBeatMs, joined, busy, this.peers.deadline, deadline)
+    const moves = Math.min(busy, this.#moves.deadline)
+    return Math.min(this.#membership.nextBeatMs, joined, moves, this.peers.deadline, deadline)
   }
 
   get counters(): Counters {

@@ -417,11 +417,12 @@ class Runtime implements RunningNode, NodeAccess {
   #createConfig(): NodeConfig {
     const { settings } = this.#options
     const { join, copies, buckets, splitAt, hash, acks, zone, policy } = settings
-    const { heartbeatMs, deadAfterMs, maxMemory, eviction } = settings
+    const { heartbeatMs, deadAfterMs, moveShare, maxMemory, eviction } = settings
     return {
       ...NODE_DEFAULTS,
       ...{ join, copies, buckets, splitAt, hash, acks, zone, policy, heartbeatMs, deadAfterMs },
-      ...{ maxMemory, eviction },
+
+      ...{ moveShare, maxMemory, eviction },
       weight: this.#options.witness === true ? 0 : settings.weight,
       // Over before a backup that hears nothing any more takes over: so it need not wait for it.
       leaseMs: Math.floor(deadAfterMs * LEASE_SHARE),

@@ -123,10 +123,10 @@ const SEEDS_MAX = 20
 const FIRST: Partial<Record<Sabotage, number>> = {
   'reply-before-backup': 2,
   'read-uncommitted': 5,
-  'forget-tombstone': 127,
+  'forget-tombstone': 68,
   'early-watch': 3,
   'promote-out-of-sync': 30,
-  'skip-lease': 8
+  'skip-lease': 84
 }
 
 describe('a planted defect is seen', () => {
