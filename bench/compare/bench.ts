@@ -15,8 +15,6 @@ export interface Sizes {
   readonly keys: number
   readonly keysLarge: readonly number[]
   readonly keysMoved: readonly number[]
-  /** Too many for `redis-cli` to move in reasonable time. */
-  readonly keysMovedAlone?: number
   /** How many nodes a simulated cluster has. */
   readonly nodes: readonly number[]
   readonly valueBytes: readonly number[]

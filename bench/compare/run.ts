@@ -64,8 +64,7 @@ const WHOLE: Sizes = {
   durationMs: 1000,
   keys: 1_000_000,
   keysLarge: [250_000, 1_000_000, 5_000_000],
-  keysMoved: [40_000, 120_000, 333_000],
-  keysMovedAlone: 1_000_000,
+  keysMoved: [40_000, 333_000, 1_000_000],
   nodes: [4, 16, 64, 128, 256],
   valueBytes: [64, 16, 256, 1024, 4096, 16_384],
   quick: false

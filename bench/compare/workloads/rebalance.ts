@@ -60,15 +60,6 @@ export async function run(bench: Bench): Promise<void> {
       )
     }
   }
-  if (bench.sizes.keysMovedAlone !== undefined) {
-    const keys = bench.sizes.keysMovedAlone
-    const figure = { group: GROUP, unit: 'keys/s', better: 'more' } as const
-    const name = `rebalance of ${formatKeys(keys)} keys, idle, ours alone`
-    const take: Side['take'] = async () => ({
-      value: (await moveOurs(bench, { keys, probed: false })).keysPerSecond
-    })
-    await bench.measure({ ...figure, name }, [{ label: 'opencluster', take }], rounds)
-  }
   const keys = most
   const size = formatKeys(keys)
   const rates = { group: GROUP, better: 'more' } as const
