@@ -250,7 +250,8 @@ export class MoveSource {
   /** Acknowledgements came: perhaps the target has everything now. */
   acked(): void {
     const out = this.#outgoing
-    if (out?.ships === true && out.peer.hasProcessed(out.frame)) this.#pace.arrived(this.#cluster.now)
+    if (out?.ships === true && out.peer.hasProcessed(out.frame))
+      this.#pace.arrived(this.#cluster.now)
     this.pump()
     if (out === undefined || this.#outgoing !== out) return
     if (!out.deciding && (!out.peer.isOpen || this.#isWaived(out))) {
