@@ -12,6 +12,7 @@ import type { Merges } from './merges.js'
 import type { Moves } from './moves.js'
 import type { Peer } from './peers.js'
 import type { Registers } from './registers.js'
+import type { Repair } from './repair.js'
 import type { Requests } from './requests.js'
 import type { Rows } from './rows.js'
 import type { Upkeep } from './upkeep.js'
@@ -25,6 +26,7 @@ export interface Parts {
   readonly merges: Merges
   readonly moves: Moves
   readonly registers: Registers
+  readonly repair: Repair
   readonly requests: Requests
   readonly rows: Rows
   readonly upkeep: Upkeep
@@ -49,13 +51,14 @@ export class Dispatch {
   }
 
   #takeData(peer: Peer, message: Message): boolean {
-    const { copies, upkeep, watches, requests } = this.#parts
+    const { copies, repair, upkeep, watches, requests } = this.#parts
     switch (message.kind) {
       case 'batch':
         copies.applyBatch(peer, message)
         return true
       case 'sync':
         upkeep.synced(peer, message.buckets, this.#cluster.now)
+        repair.served(peer, message.buckets)
         return true
       case 'watches':
         watches.learn(message)

@@ -155,6 +155,7 @@ export class Node implements Cluster {
       merges: this.#merges,
       moves: this.#moves,
       registers: this.#registers,
+      repair: this.#repair,
       requests: this.#requests,
       rows: this.#rows,
       upkeep: this.#upkeep,

@@ -5,6 +5,7 @@
  * say so; only when nothing relies on the peer any more do replies stop waiting for it.
  */
 import { NOBODY, type NodeIndex, type NodeName } from '../core/ids.js'
+import type { SyncMark } from '../wire/peer/copy.js'
 import type { Cluster, Evidence, RowChange } from './cluster.js'
 import { MAX_COPIES } from '../core/table.js'
 import { holdersOf } from './knowledge.js'
@@ -70,6 +71,20 @@ export class Repair {
       if (!isPrimary || !table.isHolder(bucket, table.indexOf(name))) lost.delete(bucket)
       if (lost.size === 0) this.#lost.delete(name)
     }
+  }
+
+  /**
+   * The peer's present process is primary of these. A node that was told so before it heard of that process took them for what
+   * went with the former one, and asked for them for ever.
+   */
+  served(peer: Peer, marks: readonly SyncMark[]): void {
+    const lost = this.#lost.get(peer.name)
+    if (lost === undefined) return
+    const { table } = this.#cluster
+    for (const { bucket, epoch } of marks) {
+      if (bucket <= table.mask && table.epochOf(bucket) === epoch) lost.delete(bucket)
+    }
+    if (lost.size === 0) this.#lost.delete(peer.name)
   }
 
   split(old: number, mask: number): void {

@@ -102,6 +102,7 @@ const KEPT: readonly (readonly [number, RunOptions])[] = [
   [410_335, { minutes: 0.4, policy: 'majority', nodes: 6 }],
   [500_878, { minutes: 1.8, policy: 'majority', nodes: 5 }],
   [600_238, { minutes: 4, policy: 'majority', nodes: 5 }],
+  [595_651_814, { minutes: 0.5, policy: 'majority', nodes: 5 }],
   [3_211_346_548, { minutes: 0.5, policy: 'majority', nodes: 5 }],
   [3_211_346_605, { minutes: 0.5, policy: 'majority', nodes: 5, restMs: 8000 }],
   [1_739_890_567, { minutes: 0.5, policy: 'majority', nodes: 5 }],
