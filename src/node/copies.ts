@@ -384,8 +384,8 @@ function readEntry(r: ByteReader, entry: Entry, raw: Span): void {
 function addGate(gates: Gate[], peer: Peer, frame: number): void {
   for (let i = 0; i < gates.length; i++) {
     if (gates[i].peer !== peer) continue
-    if (gates[i].frame < frame) gates[i] = { peer, frame }
+    if (gates[i].frame < frame) gates[i] = peer.gateAt(frame)
     return
   }
-  gates.push({ peer, frame })
+  gates.push(peer.gateAt(frame))
 }

@@ -15,6 +15,7 @@ import {
 } from '../wire/peer/envelope.js'
 import { decodeMessage, encodeMessage, type Message } from '../wire/peer/message.js'
 import type { NodeConfig } from './config.js'
+import type { Gate } from './session.js'
 
 /** Frames of one envelope; a large item makes one larger frame. */
 const ENVELOPE_BYTES = 256 * 1024
@@ -68,6 +69,7 @@ export class Peer {
   /** Frames that went with a former life, from the one behind the first to the second. */
   #lostFrom = 0
   #lostTo = 0
+  #gate: Gate | undefined
   /** Frames with writes that it did not take, by bucket. */
   readonly #refused = new Map<number, { readonly from: number; readonly to: number }>()
 
@@ -93,11 +95,19 @@ export class Peer {
     return this.stream.sent + 1
   }
 
+  /** What waits for a frame; the same for all that wait for the same. */
+  gateAt(frame: number): Gate {
+    if (this.#gate?.frame !== frame) this.#gate = { peer: this, frame }
+    return this.#gate
+  }
+
   /** Whether a frame has been processed there, or need not be any more. */
   hasProcessed(frame: number): boolean {
     if (this.waived >= frame) return true
     if (frame > this.#lostFrom && frame <= this.#lostTo) return false
     if (this.stream.acked < frame) return false
+    // Asked for every reply and every read, and even an empty list costs more than all of the above.
+    if (this.#refused.size === 0) return true
     for (const { from, to } of this.#refused.values()) if (frame > from && frame <= to) return false
     return true
   }

@@ -7,6 +7,7 @@ import { ReplyWriter } from '../wire/resp/reply-writer.js'
 import type { Cluster } from './cluster.js'
 import type { RemoteSessions } from './door/remote-sessions.js'
 import type { DoorStatistics } from './door/statistics.js'
+import { ReplyMemory } from './reply-memory.js'
 import { Segment, Slot, type Gate, type Session } from './session.js'
 
 export interface RepliesOptions {
@@ -26,8 +27,11 @@ export class Replies {
   #ends: number[] = []
   readonly #cluster: Cluster
   readonly #options: RepliesOptions
-  /** Sessions with replies that wait for something. */
-  readonly #gated = new Set<Session>()
+  readonly #memory = new ReplyMemory()
+  /** Sessions with replies that wait for something; each knows its place. */
+  #gated: Session[] = []
+  /** For those that still wait when all have been looked at. */
+  #spare: Session[] = []
 
   constructor(cluster: Cluster, options: RepliesOptions) {
     this.#cluster = cluster
@@ -41,7 +45,7 @@ export class Replies {
 
   /** How many sessions have replies that wait. */
   get held(): number {
-    return this.#gated.size
+    return this.#gated.length
   }
 
   /** Those sessions, as they are now. */
@@ -51,11 +55,19 @@ export class Replies {
 
   /** The session has a reply that is not there yet. */
   hold(session: Session): void {
-    this.#gated.add(session)
+    if (session.gatedAt >= 0) return
+    session.gatedAt = this.#gated.length
+    this.#gated.push(session)
   }
 
   forget(session: Session): void {
-    this.#gated.delete(session)
+    const at = session.gatedAt
+    if (at < 0) return
+    session.gatedAt = -1
+    const last = this.#gated.pop()
+    if (last === undefined || last === session) return
+    this.#gated[at] = last
+    last.gatedAt = at
   }
 
   /** A reply of another node's client ends here. */
@@ -82,11 +94,27 @@ export class Replies {
       if (remote === undefined) this.#output(session, written)
       else remotes.answerNow(remote, written, this.#ends)
     } else {
-      const bytes = remote === undefined ? written.slice() : remotes.frame(written, this.#ends)
-      session.enqueue(new Segment(bytes, gates, this.#ends.length))
-      this.#gated.add(session)
+      const count = this.#ends.length
+      session.enqueue(
+        remote === undefined
+          ? this.#memory.keep(written, gates, count)
+          : new Segment(remotes.frame(written, this.#ends), [...gates], count)
+      )
+      this.hold(session)
     }
     this.clear()
+  }
+
+  /** Gives out what may open now, of all sessions in the order in which they began to wait. */
+  settleAll(): void {
+    const waiting = this.#gated
+    if (waiting.length === 0) return
+    this.#gated = this.#spare
+    this.#spare = []
+    for (let i = 0; i < waiting.length; i++) waiting[i].gatedAt = -1
+    for (let i = 0; i < waiting.length; i++) this.settle(waiting[i])
+    waiting.length = 0
+    this.#spare = waiting
   }
 
   /** Gives out what has waited, as far as it need not wait any longer. */
@@ -101,13 +129,14 @@ export class Replies {
       for (let segment = session.takeReady(); segment; segment = session.takeReady()) {
         if (segment.bytes === undefined || (segment instanceof Slot && segment.silent)) continue
         this.#output(session, segment.bytes)
+        this.#memory.give(segment)
       }
     }
     if (session.waits) {
-      this.#gated.add(session)
+      this.hold(session)
       return
     }
-    this.#gated.delete(session)
+    this.forget(session)
     if (!session.ending) return
     this.#cluster.outbox.hangUp(session.id)
     ended(session)

@@ -283,7 +283,7 @@ export class Requests {
 
   /** Acknowledgements came, or need not come any more. */
   acked(_now: number): void {
-    for (const session of this.#replies.waiting) this.#replies.settle(session)
+    this.#replies.settleAll()
     for (const session of [...this.#errands.parked]) {
       if (session.parked.some(({ wait }) => wait === 'window')) this.#retry(session)
     }

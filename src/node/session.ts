@@ -17,6 +17,7 @@ import {
 import { InputBuffer } from './door/input-buffer.js'
 import type { Unblocking } from '../wire/peer/door.js'
 import type { Peer } from './peers.js'
+import type { Piece } from './reply-memory.js'
 
 /** Whoever has to have processed something: another node, as a rule. */
 export interface Processor {
@@ -37,6 +38,8 @@ export class Segment {
   gates: readonly Gate[]
   /** How many replies the bytes hold. */
   readonly replies: number
+  /** Where the bytes lie, if that is used again. */
+  piece: Piece | undefined
 
   constructor(bytes: Uint8Array | undefined, gates: readonly Gate[], replies = 1) {
     this.bytes = bytes
@@ -52,6 +55,8 @@ export class Segment {
 
 /** Segments that were given out are cut off when there are so many. */
 const GONE_MAX = 1024
+/** In the places of those. */
+const GONE = new Segment(undefined, NO_GATES)
 
 /** Whoever made a slot that is no reply of its own but a part of one. */
 export interface Collector {
@@ -178,9 +183,13 @@ export class Session {
   paused = false
   /** When something was last heard of it. */
   heardMs = 0
+  /** Its place among the sessions whose replies wait (replies.ts); below 0: none of its replies does. */
+  gatedAt = -1
   #client: ClientState | undefined
+  /** The list serves again when all have gone: from one place to before another. */
   #segments: Segment[] = []
   #first = 0
+  #end = 0
 
   constructor(
     id: number,
@@ -216,7 +225,7 @@ export class Session {
   }
 
   get waits(): boolean {
-    return this.#first < this.#segments.length
+    return this.#first < this.#end
   }
 
   /** Nothing is under way: forgetting it would change nothing. */
@@ -230,7 +239,7 @@ export class Session {
 
   get queuedReplyBytes(): number {
     let bytes = 0
-    for (let i = this.#first; i < this.#segments.length; i++) {
+    for (let i = this.#first; i < this.#end; i++) {
       bytes += this.#segments[i].bytes?.length ?? 0
     }
     return bytes
@@ -238,12 +247,12 @@ export class Session {
 
   /** Puts a reply, or the place of one, behind those that wait; the bytes are kept. */
   enqueue(segment: Segment): void {
-    this.#segments.push(segment)
+    this.#segments[this.#end++] = segment
   }
 
   /** The next segment in order if it is there and has all its acknowledgements. */
   takeReady(): Segment | undefined {
-    if (this.#first === this.#segments.length) return undefined
+    if (this.#first === this.#end) return undefined
     const segment = this.#segments[this.#first]
     if (segment.bytes === undefined && segment instanceof Slot) {
       const act = segment.whenFirst
@@ -251,10 +260,14 @@ export class Session {
       act?.()
     }
     if (segment.bytes === undefined || !segment.isOpen) return undefined
-    this.#first++
-    if (this.#first === this.#segments.length || this.#first > GONE_MAX) {
-      this.#segments = this.#segments.slice(this.#first)
+    this.#segments[this.#first++] = GONE
+    if (this.#first > GONE_MAX) {
+      this.#segments = this.#segments.slice(this.#first, this.#end)
+      this.#end -= this.#first
       this.#first = 0
+    } else if (this.#first === this.#end) {
+      this.#first = 0
+      this.#end = 0
     }
     return segment
   }
@@ -262,7 +275,7 @@ export class Session {
   /** Segments that wait for an acknowledgement of this kind. */
   waitingFor(kind: (peer: Processor, frame: number) => boolean): Segment[] {
     return this.#segments
-      .slice(this.#first)
+      .slice(this.#first, this.#end)
       .filter(({ gates }) => gates.some(({ peer, frame }) => kind(peer, frame)))
   }
 

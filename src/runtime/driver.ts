@@ -73,13 +73,14 @@ export class Driver {
   /** The two below are the data path and call the node without a closure. */
   request(session: number, bytes: Uint8Array): void {
     if (this.#turns.stopped) return
+    const now = this.#clock.now()
     try {
-      this.node.request(session, bytes, this.#clock.now())
+      this.node.request(session, bytes, now)
     } catch (error) {
       if (error instanceof ReplyLimitError) this.#refuseAll(session, error)
       else this.#turns.fail(error)
     }
-    this.wake()
+    this.#turns.wake(now)
   }
 
   /** A node whose large envelope is still coming is not silent. */
@@ -89,16 +90,23 @@ export class Driver {
 
   receive(envelope: Uint8Array): void {
     if (this.#turns.stopped) return
+    const now = this.#clock.now()
     try {
-      this.node.receive(envelope, this.#clock.now())
+      this.node.receive(envelope, now)
     } catch (error) {
       this.#turns.fail(error)
     }
-    this.wake()
+    this.#turns.wake(now)
   }
 
+  /** Something is to be written although the node was not told anything. */
   wake(): void {
-    this.#turns.wake()
+    this.#turns.wake(this.#clock.now())
+  }
+
+  /** The longest time in which nobody was served, since it was last asked for; in milliseconds. */
+  takeStallMs(): number {
+    return this.#turns.stall.take()
   }
 
   stop(): void {

@@ -2,7 +2,6 @@
  * The node's figures, once a second, for plots and for whoever asks later: the last few minutes are kept. Everything
  * here is read from counters that are there anyway; nothing on the way of a command knows of it.
  */
-import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import type { Node } from '../node/node.js'
 import type { Latency } from './latency.js'
@@ -10,7 +9,6 @@ import type { Sample } from './sample.js'
 
 const SAMPLE_MS = 1000
 const SAMPLES_MAX = 300
-const RESOLUTION_MS = 10
 
 /** What a node knows of itself at a moment; `operations` and `shipped` count from its start. */
 export type Measured = Pick<
@@ -22,6 +20,8 @@ export interface RecorderOptions {
   /** Undefined while there is no node yet. */
   readonly measure: (timeMs: number) => Measured | undefined
   readonly latency: Latency
+  /** The longest time in which nobody was served, since it was last asked for; in milliseconds. */
+  readonly takeStallMs: () => number
   readonly now: () => number
 }
 
@@ -29,7 +29,7 @@ export class Recorder {
   readonly #measure: RecorderOptions['measure']
   readonly #latency: Latency
   readonly #now: () => number
-  readonly #loop: IntervalHistogram
+  readonly #takeStallMs: () => number
   readonly #timer: NodeJS.Timeout
   #samples: Sample[] = []
   #lastId = 0
@@ -40,10 +40,9 @@ export class Recorder {
   constructor(options: RecorderOptions) {
     this.#measure = options.measure
     this.#latency = options.latency
+    this.#takeStallMs = options.takeStallMs
     this.#now = options.now
     this.#lastMs = this.#now()
-    this.#loop = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-    this.#loop.enable()
     this.#timer = setInterval(() => this.#sample(), SAMPLE_MS)
     this.#timer.unref()
   }
@@ -59,7 +58,6 @@ export class Recorder {
 
   stop(): void {
     clearInterval(this.#timer)
-    this.#loop.disable()
   }
 
   #sample(): void {
@@ -77,12 +75,10 @@ export class Recorder {
       ...round(this.#latency.take()),
       heapBytes: getHeapStatistics().used_heap_size,
       shipped: Math.round((shipped - this.#shipped) / seconds),
-      // What the resolution itself adds is no delay.
-      loopMs: Math.max(0, round1(this.#loop.max / 1e6) - RESOLUTION_MS)
+      loopMs: this.#takeStallMs()
     })
     this.#operations = operations
     this.#shipped = shipped
-    this.#loop.reset()
     if (this.#samples.length > SAMPLES_MAX) this.#samples = this.#samples.slice(-SAMPLES_MAX)
   }
 }
@@ -110,8 +106,4 @@ export function measureNode(node: Node | undefined, now: number): Measured | und
 
 function round({ p50, p99 }: { p50: number; p99: number }): { p50: number; p99: number } {
   return { p50: Math.round(p50), p99: Math.round(p99) }
-}
-
-function round1(value: number): number {
-  return Math.round(value * 10) / 10
 }

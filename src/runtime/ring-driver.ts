@@ -16,10 +16,12 @@ export interface RingDriverPorts extends Omit<RingOutbox, 'keep'>, Omit<TurnPort
 
 export class RingDriver {
   readonly node: RingNode
+  readonly #clock: Clock
   readonly #turns: TurnLoop
 
   constructor(config: RingNodeConfig, clock: Clock, ports: RingDriverPorts) {
     const { disk } = ports
+    this.#clock = clock
     this.node =
       disk === undefined ? new RingNode(config, ports) : recall(config, { ...ports, disk })
     const { node } = this
@@ -42,7 +44,12 @@ export class RingDriver {
   }
 
   wake(): void {
-    this.#turns.wake()
+    this.#turns.wake(this.#clock.now())
+  }
+
+  /** The longest time in which nobody was served, since it was last asked for; in milliseconds. */
+  takeStallMs(): number {
+    return this.#turns.stall.take()
   }
 
   stop(): void {

@@ -127,6 +127,7 @@ class RingRuntime implements RunningRingNode, RingAccess {
     this.#recorder = new Recorder({
       measure: () => measureRing(this.inspect()),
       latency: this.latency,
+      takeStallMs: () => this.#driver?.takeStallMs() ?? 0,
       now: () => this.#clock.now()
     })
     this.#resp = new RingResp({

@@ -131,6 +131,7 @@ class Runtime implements RunningNode, NodeAccess {
     this.#recorder = new Recorder({
       measure: (timeMs) => measureNode(this.#driver?.node, timeMs),
       latency: this.#latency,
+      takeStallMs: () => this.#driver?.takeStallMs() ?? 0,
       now: () => this.#clock.now()
     })
     this.closed = new Promise((resolve, reject) => (this.#settle = { resolve, reject }))

@@ -4,6 +4,7 @@
  * rules is stopped, since nothing it says can be trusted any more.
  */
 import type { Clock } from './clock.js'
+import { Stall } from './stall.js'
 
 export interface TurnNode {
   tick(now: number): void
@@ -29,23 +30,29 @@ const WAKE_MS_MAX = 60_000
 
 export class TurnLoop {
   stopped = false
+  readonly stall = new Stall()
   readonly #node: TurnNode
   readonly #clock: Clock
   readonly #ports: TurnPorts
   readonly #endTurn = (): void => {
     this.#ending = false
     if (this.stopped) return
+    const beganMs = this.#beganMs
     try {
       this.#ports.beforeFlush?.()
       this.#node.flush(this.#clock.now())
       this.#ports.endTurn()
-      if (this.#node.unfinished === true) this.wake()
+      const now = this.#clock.now()
+      this.stall.worked(beganMs, now)
+      if (this.#node.unfinished === true) this.wake(now)
     } catch (error) {
       this.fail(error)
     }
     this.#arm()
   }
   #ending = false
+  /** When the turn that is to end began. */
+  #beganMs = 0
   #timer: NodeJS.Timeout | undefined
   #wakeMs = Infinity
 
@@ -58,18 +65,20 @@ export class TurnLoop {
   /** Lets somebody act on the node inside a turn. */
   input(act: (now: number) => void): void {
     if (this.stopped) return
+    const now = this.#clock.now()
     try {
-      act(this.#clock.now())
+      act(now)
     } catch (error) {
       this.fail(error)
     }
-    this.wake()
+    this.wake(now)
   }
 
-  /** Something is to be written although the node was not told anything. */
-  wake(): void {
+  /** There is a turn to end; it began then, if it is not under way. */
+  wake(now: number): void {
     if (this.#ending) return
     this.#ending = true
+    this.#beganMs = now
     setImmediate(this.#endTurn)
   }
 
@@ -95,7 +104,9 @@ export class TurnLoop {
     this.#wakeMs = now + delay
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      if (this.#node.deadline > this.#clock.now()) this.#arm()
+      const wokeMs = this.#clock.now()
+      this.stall.woke(this.#wakeMs, wokeMs)
+      if (this.#node.deadline > wokeMs) this.#arm()
       else this.input((at) => this.#node.tick(at))
     }, delay)
   }
