@@ -250,7 +250,17 @@ export function utf8String(bytes: Uint8Array, offset: number, length: number): s
 }
 
 /** The most a varint can say: what a double counts exactly. */
-const VARINT_BYTES_MAX = 8
+export const VARINT_BYTES_MAX = 8
+
+/** Writes one where there is room for it; returns where it ends. */
+export function writeVarint(bytes: Uint8Array, at: number, value: number): number {
+  while (value > 0x7f) {
+    bytes[at++] = (value % 128) | 0x80
+    value = Math.floor(value / 128)
+  }
+  bytes[at++] = value
+  return at
+}
 
 /**
  * Grows by doubling up to `limitBytes`, then throws `LimitError` and keeps what it had. `reset()`
@@ -315,11 +325,7 @@ export class ByteWriter {
   /** An integer from 0 to 2^53 - 1, seven bits a byte, lowest first. */
   varint(value: number): void {
     this.ensure(VARINT_BYTES_MAX)
-    while (value > 0x7f) {
-      this.bytes[this.length++] = (value % 128) | 0x80
-      value = Math.floor(value / 128)
-    }
-    this.bytes[this.length++] = value
+    this.length = writeVarint(this.bytes, this.length, value)
   }
 
   raw(bytes: Uint8Array): void {
@@ -454,11 +460,14 @@ export class ByteReader {
 
   f64(): number {
     const at = this.skip(8)
+    if (this.#view !== undefined) return this.#view.getFloat64(at, true)
     for (let i = 0; i < 8; i++) DOUBLE_BYTES[i] = this.bytes[at + i]
     return DOUBLE[0]
   }
 
   varint(): number {
+    // Most are short.
+    if (this.offset < this.end && this.bytes[this.offset] < 0x80) return this.bytes[this.offset++]
     let value = 0
     let scale = 1
     for (let i = 0; i < VARINT_BYTES_MAX; i++) {

@@ -3,7 +3,17 @@
  * the in-sync backups; all writes of a turn to one node are one batch, and its acknowledgement is the
  * stream's. A backup executes the same commands at the same time stamp with the same version.
  */
-import { ByteReader, type ByteWriter, FormatError, NO_BYTES, Span, viewOf } from '../core/bytes.js'
+import {
+  ByteReader,
+  type ByteWriter,
+  copyBytes,
+  FormatError,
+  NO_BYTES,
+  Span,
+  VARINT_BYTES_MAX,
+  viewOf,
+  writeVarint
+} from '../core/bytes.js'
 import { isMask } from '../core/mask.js'
 import { placementHash, type PlacementHash } from '../core/hash/placement-hash.js'
 import { Call } from '../commands/call.js'
@@ -18,7 +28,7 @@ import { ReplyWriter } from '../wire/resp/reply-writer.js'
 import { encodeArguments } from '../wire/resp/request-writer.js'
 import type { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
-import { Lookahead } from './lookahead.js'
+import { COMMANDS_MAX, Lookahead } from './lookahead.js'
 import { OnceNotes, readNote, writeNote, type Note } from './once-notes.js'
 import type { Peer } from './peers.js'
 import type { Gate } from './session.js'
@@ -39,6 +49,8 @@ export class Copies {
   readonly #silent = new ReplyWriter()
   readonly #call: Call
   readonly #reader = new ByteReader()
+  /** Writes of another node that were read and come next. */
+  readonly #entries = Array.from({ length: COMMANDS_MAX }, () => new Entry())
   /** The command that is being replicated. */
   readonly #raw = new Span()
   readonly #onChange: (state: BucketState, call: Call) => void
@@ -131,18 +143,18 @@ export class Copies {
     }
     const { payload } = message
     const reader = this.#reader.point(payload, viewOf(payload), 0, payload.length)
-    const raw = new Span()
-    const entry = new Entry()
     const ahead = this.#lookahead
+    const entries = this.#entries
     while (reader.remaining > 0) {
       if (isNoteEntry(reader)) {
-        this.#takeNote(peer, reader, entry)
+        this.#takeNote(peer, reader, entries[0])
         continue
       }
-      if (!ahead.hasNext) this.#lookAhead(reader, entry, raw)
-      readEntry(reader, entry, raw)
-      this.#apply(peer, entry, raw)
-      ahead.advance()
+      const count = this.#readAhead(reader)
+      for (let i = 0; i < count; i++) {
+        this.#apply(peer, entries[i], entries[i].raw)
+        ahead.advance()
+      }
     }
     ahead.clear()
   }
@@ -168,17 +180,19 @@ export class Copies {
     if (this.#execute(state, raw, entry.version)) this.#onChange(state, this.#call)
   }
 
-  /** Parses the writes that follow in a row, and asks for the memory of their keys. */
-  #lookAhead(reader: ByteReader, entry: Entry, raw: Span): void {
+  /** Reads the writes that follow in a row, one at least, and asks for the memory of their keys; says how many. */
+  #readAhead(reader: ByteReader): number {
     const ahead = this.#lookahead
-    const { offset } = reader
+    let count = 0
     ahead.clear()
     while (reader.remaining > 0 && !ahead.isFull && !isNoteEntry(reader)) {
-      readEntry(reader, entry, raw)
+      const entry = this.#entries[count++]
+      const { raw } = entry
+      readEntry(reader, entry)
       if (ahead.add(raw.bytes, raw.view, raw.offset, raw.offset + raw.length) < 0) break
     }
     ahead.touch()
-    reader.offset = offset
+    return count
   }
 
   /** A write of the node itself, to a bucket that it is primary of; says whether it changed something. */
@@ -304,14 +318,13 @@ export class Copies {
 
   #pretend(payload: Uint8Array): void {
     const reader = this.#reader.point(payload, viewOf(payload), 0, payload.length)
-    const raw = new Span()
     const entry = new Entry()
     while (reader.remaining > 0) {
       if (isNoteEntry(reader)) {
         readNoteEntry(reader, entry)
         continue
       }
-      readEntry(reader, entry, raw)
+      readEntry(reader, entry)
       const state = this.#cluster.buckets[entry.bucket]
       if (state !== undefined) state.seq = entry.seq
     }
@@ -330,23 +343,37 @@ class Entry {
   epoch = 0
   seq = 0
   version = 0
+  /** The command. */
+  readonly raw = new Span()
 }
 
-/** u16 bucket, u16 mask, varint epoch, varint seq, f64 version, varint length, the command's bytes. */
+/** Bucket and mask. */
+const ENTRY_HEAD_BYTES = 4
+const VERSION_BYTES = 8
+const WRITE_HEAD_BYTES_MAX = ENTRY_HEAD_BYTES + VERSION_BYTES + 3 * VARINT_BYTES_MAX
+
+/**
+ * u16 bucket, u16 mask, varint epoch, varint seq, f64 version, varint length, the command's bytes. Once for each write
+ * and backup, so the room is made sure of once and not for each field.
+ */
 function writeEntry(w: ByteWriter, state: BucketState, version: number, raw: Span): void {
-  w.u16(state.id)
-  w.u16(state.mask)
-  w.varint(state.epoch)
-  w.varint(state.seq)
-  w.f64(version)
-  w.varint(raw.length)
-  if (raw.view === NO_VIEW) w.raw(raw.bytes)
-  else w.span(raw)
+  const { length } = raw
+  w.ensure(WRITE_HEAD_BYTES_MAX + length)
+  const { bytes, view } = w
+  let at = w.length
+  view.setUint16(at, state.id, true)
+  view.setUint16(at + 2, state.mask, true)
+  at = writeVarint(bytes, at + ENTRY_HEAD_BYTES, state.epoch)
+  at = writeVarint(bytes, at, state.seq)
+  view.setFloat64(at, version, true)
+  at = writeVarint(bytes, at + VERSION_BYTES, length)
+  if (raw.view === NO_VIEW) bytes.set(raw.bytes, at)
+  else copyBytes(raw.bytes, raw.view, raw.offset, bytes, view, at, length)
+  w.length = at + length
 }
 
 /** In the place of the mask: not a write but a note about the next one, or the one before. */
 const NOTE = 0xfffe
-const ENTRY_HEAD_BYTES = 4
 
 /** u16 bucket, u16 0xfffe, then as of a write: u16 mask, varint epoch, varint seq; the note. */
 function writeNoteEntry(w: ByteWriter, state: BucketState, note: Note): void {
@@ -372,13 +399,13 @@ function readNoteEntry(r: ByteReader, entry: Entry): Note {
   return readNote(r)
 }
 
-function readEntry(r: ByteReader, entry: Entry, raw: Span): void {
+function readEntry(r: ByteReader, entry: Entry): void {
   entry.bucket = r.u16()
   entry.mask = r.u16()
   entry.epoch = r.varint()
   entry.seq = r.varint()
   entry.version = r.f64()
-  r.span(r.varint(), raw)
+  r.span(r.varint(), entry.raw)
 }
 
 function addGate(gates: Gate[], peer: Peer, frame: number): void {

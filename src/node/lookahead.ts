@@ -17,7 +17,7 @@ import type { RequestParser } from '../wire/resp/request-parser.js'
 import type { Cluster } from './cluster.js'
 
 /** Enough loads to be waited for at once, and few enough that what they bring is still near when it is needed. */
-const COMMANDS_MAX = 16
+export const COMMANDS_MAX = 16
 /** Lines of a record that are touched: a key and a value of a hundred bytes together lie in up to three. */
 const RECORD_WORDS = [0, 16, 28]
 const STAR = 0x2a
@@ -73,10 +73,6 @@ export class Lookahead implements KeyHashes {
     for (let i = 0; i < this.#count; i++) this.#sources[i] = NO_BYTES
     this.#count = 0
     this.#at = 0
-  }
-
-  get hasNext(): boolean {
-    return this.#at < this.#count
   }
 
   get isFull(): boolean {
