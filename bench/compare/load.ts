@@ -63,7 +63,8 @@ async function drawKeys(job: Job): Promise<(() => number)[]> {
     owned[owners[keySlot(bytes, 0, bytes.length)]].push(number)
   }
   return ports.map((port) => {
-    const list = owned[cluster.indexOf(port)]
+    // Four bytes each: a draw from a list of half a million is a wait for memory.
+    const list = Uint32Array.from(owned[cluster.indexOf(port)])
     if (list.length === 0) throw new Error(`the node at port ${port} owns no key`)
     return () => list[Math.floor(Math.random() * list.length)]
   })
@@ -88,7 +89,9 @@ interface Lane {
   readonly socket: Socket
   readonly counter: ReplyCounter
   readonly draw: () => number
-  readonly bytes: Uint8Array
+  readonly bytes: Buffer
+  /** What of it was written last: batches are nearly always of one length, and a view costs more than a request. */
+  batch: Buffer
   /** Requests of the batch under way, and replies of it that are still to come. */
   size: number
   left: number
@@ -134,7 +137,8 @@ class Load {
         socket: this.#connect(ports[index % ports.length], (count) => this.#onBytes(lane, count)),
         counter: createCounter(protocol),
         draw: this.#draws[index % ports.length],
-        bytes: new Uint8Array(this.#batchBytes),
+        bytes: Buffer.allocUnsafeSlow(this.#batchBytes),
+        batch: Buffer.alloc(0),
         size: 0,
         left: 0,
         sentMs: 0,
@@ -232,7 +236,8 @@ class Load {
     lane.size = count
     lane.left = count + (this.#wait === undefined ? 0 : 1)
     lane.sentMs = sinceMs
-    lane.socket.write(lane.bytes.subarray(0, at))
+    if (lane.batch.length !== at) lane.batch = lane.bytes.subarray(0, at)
+    lane.socket.write(lane.batch)
   }
 
   #onBytes(lane: Lane, count: number): void {

@@ -21,6 +21,8 @@ const ERROR_LENGTH_MAX = 200
 const LINE_LENGTH_MAX = 16_384
 const [LF, CR, MINUS, ZERO, NINE, BULK, ARRAY] = [10, 13, 45, 48, 57, 36, 42]
 
+const OK = Buffer.from('+OK\r\n')
+
 class RespCounter implements ReplyCounter {
   errors = 0
   firstError = ''
@@ -36,7 +38,10 @@ class RespCounter implements ReplyCounter {
   push(bytes: Uint8Array, length: number): number {
     let [at, done] = [0, 0]
     while (at < length) {
-      if (this.#skip > 0) {
+      if (this.#isPlainOk(bytes, at, length)) {
+        at += OK.length
+        done++
+      } else if (this.#skip > 0) {
         const take = Math.min(this.#skip, length - at)
         this.#skip -= take
         at += take
@@ -53,6 +58,14 @@ class RespCounter implements ReplyCounter {
       }
     }
     return done
+  }
+
+  /** What most writes are answered, as a reply of its own and whole. */
+  #isPlainOk(bytes: Uint8Array, at: number, length: number): boolean {
+    if (this.#kind !== 0 || this.#skip > 0 || this.#values !== 1) return false
+    if (length - at < OK.length) return false
+    for (let i = 0; i < OK.length; i++) if (bytes[at + i] !== OK[i]) return false
+    return true
   }
 
   #read(byte: number): void {
