@@ -26,6 +26,7 @@ import type { Execution } from './door/execution.js'
 import { AGAIN, asError, isAgain } from './door/fixed-replies.js'
 import { dropMisplacedShards } from './door/pubsub-command.js'
 import { InputLid } from './door/input-lid.js'
+import { InputMemory } from './door/input-memory.js'
 import { Mail } from './door/mail.js'
 import { RemoteSessions } from './door/remote-sessions.js'
 import type { DoorStatistics } from './door/statistics.js'
@@ -46,6 +47,8 @@ const SHORT_BYTES_MAX = 512
 /** A session that has so much waiting is not read from until it is down to the second. */
 const PAUSE_BYTES = 1024 * 1024
 const RESUME_BYTES = 64 * 1024
+/** A command that lacks less is not completed by itself: its header may be cut, and what it lacks is not known then. */
+const COMPLETED_BYTES_MIN = 512
 /** An incomplete command longer than this gets a parser that remembers how far it came. */
 const OWN_PARSER_BYTES = 64 * 1024
 
@@ -64,6 +67,7 @@ export class Requests {
   readonly #sessions = new Map<number, Session>()
   /** Sessions that begin nothing because somebody said so. */
   readonly #paused = new Set<Session>()
+  readonly #memory = new InputMemory()
   readonly #parser: RequestParser
   readonly #lookahead: Lookahead
   readonly #replies: Replies
@@ -115,7 +119,8 @@ export class Requests {
   open(id: number, origin?: Origin): void {
     const { config, now } = this.#cluster
     this.#errands.statistics.connections++
-    this.#sessions.set(id, new Session(id, config.acks === 'all', { openedMs: now, origin }))
+    const options = { openedMs: now, origin, memory: this.#memory }
+    this.#sessions.set(id, new Session(id, config.acks === 'all', options))
   }
 
   close(id: number): void {
@@ -180,9 +185,21 @@ export class Requests {
     this.#finishTurn()
   }
 
-  /** The common case is that what has come is parsed where it lies, and only what is left over is kept. */
-  #take(session: Session, bytes: Uint8Array): void {
-    const { input } = session
+  /**
+   * What has come is parsed where it lies, and only what is left over is kept. A command that was left over gets what it
+   * lacks and no more, so that large values are not all copied once more on their way.
+   */
+  #take(session: Session, all: Uint8Array): void {
+    const { input, needed } = session
+    let bytes = all
+    if (input.length > 0 && needed >= COMPLETED_BYTES_MIN && needed < all.length) {
+      if (this.#mayBegin(session)) {
+        input.append(all.subarray(0, needed))
+        this.#runAlone(session)
+        bytes = all.subarray(needed)
+      }
+    }
+    if (session.closed || session.ending) return
     if (input.length === 0 && this.#mayBegin(session)) {
       input.lend(bytes)
       this.#runAlone(session)
@@ -422,6 +439,7 @@ export class Requests {
     const replies = this.#replies
     const ahead = this.#lookahead
     if (session.parser === undefined) this.#parser.reset()
+    session.needed = 0
     replies.clear()
     replies.writer.protocol = session.protocol
     while (input.length > 0 && this.#mayBegin(session)) {
@@ -437,6 +455,7 @@ export class Requests {
         throw new FormatError('what was passed on is not made of whole commands')
       }
       if (after === INCOMPLETE) {
+        session.needed = parser.needed
         this.#keepParser(session)
         whole = false
         break

@@ -15,6 +15,7 @@ import {
   type Subscriptions
 } from './door/client-state.js'
 import { InputBuffer } from './door/input-buffer.js'
+import type { InputMemory } from './door/input-memory.js'
 import type { Unblocking } from '../wire/peer/door.js'
 import type { Peer } from './peers.js'
 import type { Piece } from './reply-memory.js'
@@ -147,6 +148,8 @@ interface SessionOptions {
   readonly remote?: Remote
   readonly openedMs?: number
   readonly origin?: Origin | undefined
+  /** Shared by the sessions of a node. */
+  readonly memory?: InputMemory
 }
 
 export class Session {
@@ -157,7 +160,9 @@ export class Session {
   readonly openedMs: number
   readonly origin: Origin
   /** Bytes not yet executed. */
-  readonly input = new InputBuffer()
+  readonly input: InputBuffer
+  /** How many bytes its first command lacks, if that is known to be incomplete. */
+  needed = 0
   /** Of its own while a long command is not complete, so that it is not looked at from its start each time. */
   parser: RequestParser | undefined
   /** Slots that are neither filled nor given up, parts of replies included. */
@@ -194,13 +199,14 @@ export class Session {
   constructor(
     id: number,
     acksAll: boolean,
-    { remote, openedMs = 0, origin = NO_ORIGIN }: SessionOptions = {}
+    { remote, openedMs = 0, origin = NO_ORIGIN, memory }: SessionOptions = {}
   ) {
     this.id = id
     this.acksAll = acksAll
     this.remote = remote
     this.openedMs = openedMs
     this.origin = origin
+    this.input = new InputBuffer(memory)
   }
 
   get client(): ClientState {

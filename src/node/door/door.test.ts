@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { latin1Bytes, latin1String } from '../../core/bytes.js'
 import { redisHash } from '../../core/hash/placement-hash.js'
@@ -187,6 +188,39 @@ describe('input', () => {
     const bytes = encodeArguments(['SET', 'k', value.join('')].map(latin1Bytes))
     for (let at = 0; at < bytes.length; at += 1000) client.sendRaw(bytes.slice(at, at + 1000))
     expect(client.call('GET', 'k')).toBe(value.join(''))
+  })
+
+  it('of many commands is the same however it is cut', () => {
+    const sizes = fc.array(
+      fc.oneof(fc.nat(20), fc.integer({ min: 400, max: 3000 }), fc.nat(90_000)),
+      {
+        minLength: 1,
+        maxLength: 12
+      }
+    )
+    const cuts = fc.array(fc.integer({ min: 1, max: 70_000 }), { minLength: 1, maxLength: 6 })
+    fc.assert(
+      fc.property(sizes, cuts, (lengths, pieces) => {
+        const cluster = new MiniCluster()
+        const client = cluster.client(cluster.start('a'))
+        const values = lengths.map((length, i) => String.fromCharCode(97 + (i % 26)).repeat(length))
+        const sent = values.flatMap((value, i) => [
+          ...encodeArguments(['SET', `k${i}`, value].map(latin1Bytes))
+        ])
+        const bytes = Uint8Array.from(sent)
+        for (let at = 0, i = 0; at < bytes.length; at += pieces[i++ % pieces.length]) {
+          // As the driver does it: what was read is overwritten by what comes next.
+          const read = bytes.slice(at, at + pieces[i % pieces.length])
+          client.sendRaw(read)
+          cluster.run(0)
+          read.fill(0)
+        }
+        cluster.run(1)
+        expect(client.replies).toEqual(values.map(() => 'OK'))
+        values.forEach((value, i) => expect(client.call('GET', `k${i}`)).toBe(value))
+      }),
+      { numRuns: 40 }
+    )
   })
 
   it('of one command with very many arguments is looked at once', () => {

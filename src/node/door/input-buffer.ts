@@ -4,12 +4,12 @@
  * doubles, so a value of any size is copied a constant number of times however many reads it comes in.
  */
 import { NO_BYTES, viewOf } from '../../core/bytes.js'
+import { InputMemory, SHARED_BYTES_MIN, type Piece } from './input-memory.js'
 
 const BYTES_MIN = 1024
-/** A buffer that grew past this is given back once it is empty. */
-const KEPT_BYTES = 64 * 1024
 
 const NO_VIEW = viewOf(NO_BYTES)
+const NO_PIECE: Piece = { bytes: NO_BYTES, view: NO_VIEW }
 
 export class InputBuffer {
   bytes: Uint8Array = NO_BYTES
@@ -17,10 +17,16 @@ export class InputBuffer {
   /** What has not been consumed lies between these. */
   start = 0
   end = 0
+  readonly #memory: InputMemory
+  #own = NO_PIECE
   /** The bytes belong to somebody else and may be used in this turn only. */
   #lent = false
   /** Over all of the memory that was lent last: a driver reads into the same again and again. */
   #lentView = NO_VIEW
+
+  constructor(memory = new InputMemory()) {
+    this.#memory = memory
+  }
 
   get length(): number {
     return this.end - this.start
@@ -44,7 +50,7 @@ export class InputBuffer {
     if (!this.#lent) return
     const rest = this.bytes
     const [start, end] = [this.start, this.end]
-    this.#forget()
+    this.#empty()
     if (end > start) this.append(rest.subarray(start, end))
   }
 
@@ -66,25 +72,33 @@ export class InputBuffer {
   consume(to: number): void {
     this.start = to
     if (this.start < this.end) return
-    this.start = 0
-    this.end = 0
-    if (!this.#lent && this.bytes.length > KEPT_BYTES) this.#forget()
+    if (this.#lent) {
+      this.start = 0
+      this.end = 0
+    } else this.#empty()
   }
 
   clear(): void {
-    this.#forget()
+    this.#empty()
   }
 
   #grow(size: number): void {
-    const bytes = new Uint8Array(size)
-    bytes.set(this.bytes.subarray(this.start, this.end))
-    this.bytes = bytes
-    this.view = viewOf(bytes)
+    const piece = this.#memory.take(size)
+    piece.bytes.set(this.bytes.subarray(this.start, this.end))
+    this.#memory.give(this.#own)
+    this.#own = piece
+    this.bytes = piece.bytes
+    this.view = piece.view
   }
 
-  #forget(): void {
-    this.bytes = NO_BYTES
-    this.view = NO_VIEW
+  /** Nothing is in it: a small buffer stays for the next time. */
+  #empty(): void {
+    if (this.#own.bytes.length >= SHARED_BYTES_MIN) {
+      this.#memory.give(this.#own)
+      this.#own = NO_PIECE
+    }
+    this.bytes = this.#own.bytes
+    this.view = this.#own.view
     this.start = 0
     this.end = 0
     this.#lent = false

@@ -23,10 +23,16 @@ export class InputLid {
     let sum = 0
     let largest: Session | undefined
     for (const session of sessions) {
-      const { length } = session.input.bytes
-      sum += length
-      if (length > (largest?.input.bytes.length ?? 0)) largest = session
+      sum += session.input.bytes.length
+      if (isLarger(session, largest)) largest = session
     }
     return sum > this.#bytesMax ? largest : undefined
   }
+}
+
+/** By the memory it takes, and of the same size of memory by what it has sent. */
+function isLarger({ input }: Session, than: Session | undefined): boolean {
+  if (than === undefined) return input.bytes.length > 0
+  const difference = input.bytes.length - than.input.bytes.length
+  return difference > 0 || (difference === 0 && input.length > than.input.length)
 }
