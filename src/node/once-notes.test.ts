@@ -27,17 +27,39 @@ describe('notes of forwarded writes', () => {
     for (let turn = 1; turn <= 5; turn++) notes.add(note('a', turn))
     notes.add(note('b', 1))
     notes.add(note('a', 6, { floor: 4 }))
-    expect(texts(notes)).toEqual(['b1', 'a4', 'a5', 'a6'])
+    expect(texts(notes)).toEqual(['a4', 'a5', 'a6', 'b1'])
   })
 
   it('go when nobody can ask any more', () => {
+    const notes = new OnceNotes()
+    notes.add(note('a', 1, { ms: 1000 }))
+    notes.add(note('b', 1, { ms: 2000 }))
+    notes.add(note('a', 2, { ms: 3000 }))
+    notes.sweep(2500)
+    expect(texts(notes)).toEqual(['a1', 'a2'])
+    expect(notes.isSure(0)).toBe(true)
+  })
+
+  it('of clients that write at the same time may stay a little longer than that, and never go sooner', () => {
     const notes = new OnceNotes()
     notes.add(note('a', 1, { ms: 100 }))
     notes.add(note('b', 1, { ms: 200 }))
     notes.add(note('a', 2, { ms: 300 }))
     notes.sweep(250)
-    expect(texts(notes)).toEqual(['a1', 'a2'])
+    expect(texts(notes)).toEqual(['a1', 'a2', 'b1'])
+    notes.sweep(301)
+    expect([notes.size, notes.bytes]).toEqual([0, 0])
     expect(notes.isSure(0)).toBe(true)
+  })
+
+  it('share short answers that are the same, and no others', () => {
+    const notes = new OnceNotes()
+    const replies = ['+OK', '+OK', ':1', '+OK', 'x'.repeat(17), 'x'.repeat(17)]
+    replies.forEach((reply, i) => notes.add(note('a', i + 1, { reply: latin1Bytes(reply) })))
+    const found = replies.map((_, i) => notes.find('a', i + 1))
+    expect(found).toEqual(replies.map((reply) => latin1Bytes(reply)))
+    expect(found[1]).toBe(found[0])
+    expect(found[5]).not.toBe(found[4])
   })
 
   it('are bounded, and it is known that some are missing', () => {

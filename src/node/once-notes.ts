@@ -23,6 +23,10 @@ const NOTE_BYTES_MAX = 16 * 1024 * 1024
 /** What a note takes besides its reply. */
 const NOTE_BYTES = 64
 const CLIENT_LENGTH_MAX = 300
+/** A longer reply is not compared. */
+const SHARED_BYTES_MAX = 16
+/** So long a client's notes may be in a place that is not the last although they are the newest. */
+const ORDER_MS = 1000
 
 export interface Note {
   /** Of the write's key, so that it stays with it in a split. */
@@ -34,23 +38,27 @@ export interface Note {
   readonly floor: number
   /** When the write was executed; the same on every copy. */
   readonly ms: number
-  readonly reply: Uint8Array
+  /** Never written to; most are the same few bytes, and share them. */
+  reply: Uint8Array
 }
 
 interface ClientNotes {
   readonly notes: Note[]
   /** What comes of a lower turn has been on its way for too long. */
-  readonly floor: number
+  floor: number
+  /** Of its first note since it went to the end of the list. */
+  movedMs: number
 }
 
 /** Said to nobody: whoever waited for it has been answered. */
 export const STALE = latin1Bytes('-OC_UNKNOWN the write was sent again\r\n')
 
 export class OnceNotes {
-  /** By client, those who wrote last at the end. */
+  /** By client, those who wrote last at the end, give or take `ORDER_MS`: to move one costs more than its note. */
   readonly #byClient = new Map<string, ClientNotes>()
   #count = 0
   #bytes = 0
+  #lastReply: Uint8Array = NO_BYTES
   /** When the newest of the notes was made that had to go too early. */
   #droppedMs = -Infinity
 
@@ -63,19 +71,28 @@ export class OnceNotes {
   }
 
   add(note: Note): void {
-    const { client, floor, turn } = note
-    const known = this.#byClient.get(client)
-    const kept: Note[] = []
-    for (const other of known?.notes ?? []) {
-      if (other.turn >= floor && other.turn !== turn) kept.push(other)
-      else this.#uncount(other)
-    }
-    kept.push(note)
+    const { client, floor, turn, ms } = note
+    note.reply = this.#share(note.reply)
     this.#count++
     this.#bytes += NOTE_BYTES + note.reply.length
-    // Again, so that the order is that of the last notes.
-    this.#byClient.delete(client)
-    this.#byClient.set(client, { notes: kept, floor: Math.max(floor, known?.floor ?? 0) })
+    const known = this.#byClient.get(client)
+    if (known === undefined) this.#byClient.set(client, { notes: [note], floor, movedMs: ms })
+    else {
+      const { notes } = known
+      let kept = 0
+      for (const other of notes) {
+        if (other.turn >= floor && other.turn !== turn) notes[kept++] = other
+        else this.#uncount(other)
+      }
+      notes[kept++] = note
+      if (kept < notes.length) notes.length = kept
+      known.floor = Math.max(floor, known.floor)
+      if (ms - known.movedMs >= ORDER_MS) {
+        known.movedMs = ms
+        this.#byClient.delete(client)
+        this.#byClient.set(client, known)
+      }
+    }
     while (this.#count > NOTES_MAX || this.#bytes > NOTE_BYTES_MAX) this.#dropOldest()
   }
 
@@ -94,7 +111,7 @@ export class OnceNotes {
   /** Forgets what was executed before that time. */
   sweep(beforeMs: number): void {
     for (const [client, { notes }] of this.#byClient) {
-      // Those behind it are younger.
+      // Those behind it are younger, or so little older that they may stay for a while.
       if ((notes.at(-1)?.ms ?? 0) >= beforeMs) return
       for (const note of notes) this.#uncount(note)
       this.#byClient.delete(client)
@@ -120,6 +137,15 @@ export class OnceNotes {
       }
     }
     return part
+  }
+
+  #share(reply: Uint8Array): Uint8Array {
+    const last = this.#lastReply
+    const { length } = reply
+    let same = last.length === length && length <= SHARED_BYTES_MAX
+    for (let i = 0; same && i < length; i++) same = last[i] === reply[i]
+    if (!same) this.#lastReply = reply
+    return this.#lastReply
   }
 
   #dropOldest(): void {

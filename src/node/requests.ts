@@ -21,6 +21,7 @@ import type { Cluster } from './cluster.js'
 import type { Copies } from './copies.js'
 import type { BlockedCommands } from './door/blocking.js'
 import type { Origin } from './door/client-state.js'
+import { Clippings } from './door/clippings.js'
 import { Errands } from './door/errands.js'
 import type { Execution } from './door/execution.js'
 import { AGAIN, asError, isAgain } from './door/fixed-replies.js'
@@ -68,6 +69,7 @@ export class Requests {
   /** Sessions that begin nothing because somebody said so. */
   readonly #paused = new Set<Session>()
   readonly #memory = new InputMemory()
+  readonly #clippings = new Clippings()
   readonly #parser: RequestParser
   readonly #lookahead: Lookahead
   readonly #replies: Replies
@@ -545,9 +547,11 @@ export class Requests {
 
   /** Gives a command its place among the replies and sees to it; false if it must not begin yet. */
   #begin(session: Session, parser: RequestParser, after: number): boolean {
-    const { bytes, start } = session.input
+    const { bytes, view, start } = session.input
     // Quotes of an inline command were resolved in place: from here on it is a command like any other.
-    const request = parser.inline ? plainForm(parser, bytes) : bytes.slice(start, after)
+    const request = parser.inline
+      ? plainForm(parser, bytes)
+      : this.#clippings.cut(bytes, view, start, after)
     const command = parser.inline
       ? undefined
       : findCommand(bytes, parser.offsets[0], parser.lengths[0])
