@@ -6,7 +6,8 @@ import type { NodeName } from '../core/ids.js'
 import type { Bucket } from '../store/bucket.js'
 import type { OnceNotes } from './once-notes.js'
 import type { Peer } from './peers.js'
-import type { Processor, Session } from './session.js'
+import type { Session } from './session.js'
+import type { Processor } from './segment.js'
 import type { EventLog } from './watch-log.js'
 
 /** `merging`: the primary role was lost, and what is here may be newer in parts than what the new primary has. */

@@ -31,7 +31,7 @@ import type { Cluster } from './cluster.js'
 import { COMMANDS_MAX, Lookahead } from './lookahead.js'
 import { OnceNotes, readNote, writeNote, type Note } from './once-notes.js'
 import type { Peer } from './peers.js'
-import type { Gate } from './session.js'
+import type { Gate } from './segment.js'
 
 const EXPIRE = Uint8Array.from('oc.expire', (letter) => letter.charCodeAt(0))
 const EVICT = Uint8Array.from('oc.evict', (letter) => letter.charCodeAt(0))

@@ -12,7 +12,8 @@ import type { Cluster } from './cluster.js'
 import type { Copies } from './copies.js'
 import type { Execution } from './door/execution.js'
 import type { DoorStatistics } from './door/statistics.js'
-import type { Gate, Session } from './session.js'
+import type { Session } from './session.js'
+import type { Gate } from './segment.js'
 
 /** A command over more keys is executed like any other over several. */
 const KEYS_MAX = 1024

@@ -7,7 +7,8 @@ import { ReplyLimitError } from '../wire/resp/reply-writer.js'
 import type { RequestParser } from '../wire/resp/request-parser.js'
 import { TOO_LONG } from './door/execution.js'
 import { isNamed, type LocalKeys } from './key-parts.js'
-import type { Gate, Session } from './session.js'
+import type { Session } from './session.js'
+import type { Gate } from './segment.js'
 
 const NAME = 'mget'
 /** A command over more keys is executed like any other over several. */

@@ -17,7 +17,7 @@ import type { BucketState } from './bucket-state.js'
 import type { Cluster } from './cluster.js'
 import type { Copies } from './copies.js'
 import type { Peer } from './peers.js'
-import type { Gate } from './session.js'
+import type { Gate } from './segment.js'
 
 const BATCH_RECORDS = 500
 const OC_MERGE = latin1Bytes('oc.merge')

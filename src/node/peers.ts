@@ -15,7 +15,7 @@ import {
 } from '../wire/peer/envelope.js'
 import { decodeMessage, encodeMessage, type Message } from '../wire/peer/message.js'
 import type { NodeConfig } from './config.js'
-import type { Gate } from './session.js'
+import type { Gate } from './segment.js'
 
 /** Frames of one envelope; a large item makes one larger frame. */
 const ENVELOPE_BYTES = 256 * 1024

@@ -8,7 +8,8 @@ import type { Cluster } from './cluster.js'
 import type { RemoteSessions } from './door/remote-sessions.js'
 import type { DoorStatistics } from './door/statistics.js'
 import { ReplyMemory } from './reply-memory.js'
-import { Segment, Slot, type Gate, type Session } from './session.js'
+import { Slot, type Session } from './session.js'
+import { Segment, type Gate } from './segment.js'
 
 export interface RepliesOptions {
   readonly remotes: RemoteSessions

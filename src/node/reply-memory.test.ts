@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { latin1Bytes, latin1String } from '../core/bytes.js'
 import { ReplyMemory } from './reply-memory.js'
-import type { Segment } from './session.js'
+import type { Segment } from './segment.js'
 
 const text = ({ bytes }: Segment): string =>
   bytes === undefined ? '' : latin1String(bytes, 0, bytes.length)

@@ -7,7 +7,7 @@
  * takes it with them.
  */
 import { NO_BYTES } from '../core/bytes.js'
-import { Segment, type Gate } from './session.js'
+import { Segment, type Gate, type Piece } from './segment.js'
 
 const PIECE_BYTES = 64 * 1024
 /** Up to this, an array lies in the heap and costs less than a place in a piece. */
@@ -16,14 +16,6 @@ const SMALL_BYTES_MAX = 64
 const LARGE_BYTES_MIN = 8 * 1024
 /** Pieces that are kept for the next time more is waiting than one can hold. */
 const FREE_MAX = 64
-
-/** One piece of the memory. */
-export interface Piece {
-  readonly bytes: Uint8Array
-  used: number
-  /** Replies in it that are waited for. */
-  held: number
-}
 
 export class ReplyMemory {
   #piece = createPiece()

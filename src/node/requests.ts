@@ -36,7 +36,8 @@ import { KeyReads } from './key-reads.js'
 import { Lookahead } from './lookahead.js'
 import type { Peer } from './peers.js'
 import { Replies } from './replies.js'
-import { Segment, Session, Slot, type Processor } from './session.js'
+import { Session, Slot } from './session.js'
+import { Segment, type Processor } from './segment.js'
 import type { Watches } from './watches.js'
 
 /** Commands of one session that may be under way; the parts of a command count. */

@@ -3,7 +3,8 @@ import { latin1Bytes, latin1String } from '../core/bytes.js'
 import { nodeName } from '../core/ids.js'
 import { FrameMemory } from '../core/replication/frame-memory.js'
 import { Peer } from './peers.js'
-import { Segment, Session, Slot } from './session.js'
+import { Session, Slot } from './session.js'
+import { Segment } from './segment.js'
 
 function peer(name: string): Peer {
   const made = new Peer(nodeName(name), name, {

@@ -18,41 +18,7 @@ import { InputBuffer } from './door/input-buffer.js'
 import type { InputMemory } from './door/input-memory.js'
 import type { Unblocking } from '../wire/peer/door.js'
 import type { Peer } from './peers.js'
-import type { Piece } from './reply-memory.js'
-
-/** Whoever has to have processed something: another node, as a rule. */
-export interface Processor {
-  hasProcessed(frame: number): boolean
-}
-
-export interface Gate {
-  readonly peer: Processor
-  readonly frame: number
-}
-
-const NO_GATES: readonly Gate[] = []
-
-/** Some replies in a row, and the acknowledgements they wait for. */
-export class Segment {
-  /** Undefined while the reply is not known. */
-  bytes: Uint8Array | undefined
-  gates: readonly Gate[]
-  /** How many replies the bytes hold. */
-  readonly replies: number
-  /** Where the bytes lie, if that is used again. */
-  piece: Piece | undefined
-
-  constructor(bytes: Uint8Array | undefined, gates: readonly Gate[], replies = 1) {
-    this.bytes = bytes
-    this.gates = gates
-    this.replies = replies
-  }
-
-  get isOpen(): boolean {
-    for (const { peer, frame } of this.gates) if (!peer.hasProcessed(frame)) return false
-    return true
-  }
-}
+import { NO_GATES, Segment, type Gate, type Processor } from './segment.js'
 
 /** Segments that were given out are cut off when there are so many. */
 const GONE_MAX = 1024

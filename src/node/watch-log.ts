@@ -9,7 +9,7 @@
  */
 import type { WatchEvent } from '../wire/peer/watch.js'
 import type { Peer } from './peers.js'
-import type { Gate } from './session.js'
+import type { Gate } from './segment.js'
 
 /** Events a bucket keeps. More than this between two marks of a second can only be told again as a gap. */
 export const LOG_EVENTS_MAX = 8192

@@ -1,5 +1,6 @@
 /** The replies to the parts of one command, until all are there. */
-import type { Collector, Gate, Slot } from '../session.js'
+import type { Collector, Slot } from '../session.js'
+import type { Gate } from '../segment.js'
 
 export class Gathering implements Collector {
   readonly #whole: Slot

@@ -6,7 +6,8 @@
 import { ByteWriter, viewOf } from '../../core/bytes.js'
 import type { Cluster } from '../cluster.js'
 import type { Peer } from '../peers.js'
-import { type Remote, type Segment, Session, Slot } from '../session.js'
+import { type Remote, Session, Slot } from '../session.js'
+import { type Segment } from '../segment.js'
 
 /** Sessions of other nodes' clients have negative numbers. */
 const FIRST_ID = -1
