@@ -155,8 +155,10 @@ it('a history of a wrong build is shown up to the reply that no order explains',
     const { promise, message } = runSeed(seed, { ...options, sabotage: 'skip-lease' })
     return promise.includes('linearizable') && /no order explains\n {2}client \d+ /.test(message)
   }
-  let seed = 1
-  while (seed <= SEEDS_MAX && !isShown(seed)) seed++
-  expect(seed).toBeLessThanOrEqual(SEEDS_MAX)
+  // About one seed in ten shows it.
+  const first = 30
+  let seed = first
+  while (seed < first + SEEDS_MAX && !isShown(seed)) seed++
+  expect(seed).toBeLessThan(first + SEEDS_MAX)
   expect(runSeed(seed, options).result).toBe('passed')
 })
