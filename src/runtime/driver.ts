@@ -13,7 +13,10 @@ import { ReplyLimitError } from '../wire/resp/reply-writer.js'
 import type { Clock } from './clock.js'
 import { TurnLoop, type TurnPorts } from './turn-loop.js'
 
-export interface DriverPorts extends Outbox, TurnPorts {}
+export interface DriverPorts extends Outbox, TurnPorts {
+  /** What clients were answered so far need not wait for the end of the turn. */
+  writeReplies(): void
+}
 
 export class Driver {
   readonly node: Node
@@ -93,6 +96,8 @@ export class Driver {
     const now = this.#clock.now()
     try {
       this.node.receive(envelope, now)
+      // Whoever waited for a backup hears before this turn's requests are read: nothing that they do holds it up.
+      this.#ports.writeReplies()
     } catch (error) {
       this.#turns.fail(error)
     }

@@ -197,6 +197,7 @@ class Runtime implements RunningNode, NodeAccess {
       pauseReading: (session) => tcp.pauseReading(session),
       resumeReading: (session) => tcp.resumeReading(session),
       event: (event) => this.#onEvent(event),
+      writeReplies: () => tcp.flush(),
       endTurn: () => {
         tcp.flush()
         links.flush()
