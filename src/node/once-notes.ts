@@ -10,6 +10,7 @@
  * which nobody can send again any more, and when there are too many the oldest go and `isSure` says so.
  */
 import {
+  compareBytes,
   FormatError,
   latin1Bytes,
   NO_BYTES,
@@ -140,11 +141,8 @@ export class OnceNotes {
   }
 
   #share(reply: Uint8Array): Uint8Array {
-    const last = this.#lastReply
-    const { length } = reply
-    let same = last.length === length && length <= SHARED_BYTES_MAX
-    for (let i = 0; same && i < length; i++) same = last[i] === reply[i]
-    if (!same) this.#lastReply = reply
+    const isShort = reply.length <= SHARED_BYTES_MAX
+    if (!isShort || compareBytes(this.#lastReply, reply) !== 0) this.#lastReply = reply
     return this.#lastReply
   }
 
